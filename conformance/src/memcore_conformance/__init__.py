@@ -1,0 +1,1 @@
+"""The suite that judges any memcore adapter, clause by clause."""

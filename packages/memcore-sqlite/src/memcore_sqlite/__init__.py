@@ -1,0 +1,1 @@
+"""The embedded default of memcore: agent memory in one SQLite file."""

@@ -1,0 +1,1 @@
+"""The items contract: typed items by identity, the seam that hosts inject."""
