@@ -90,7 +90,7 @@ class MemoryAdapterManifest(BaseModel):
             offered: Fidelity = getattr(self, name)
             needs.append((f"{name} {wanted!r} (is {offered!r})", _FIDELITY_RANK[offered] >= _FIDELITY_RANK[wanted]))
         needs += [
-            ("immediate search consistency", "immediate" in (self.search_consistency,) or search_consistency == "eventual"),
+            ("immediate search consistency", search_consistency in ("eventual", self.search_consistency)),
             ("tags in search results", self.search_returns_tags or not search_returns_tags),
             ("preserved metadata", self.preserves_metadata or not preserves_metadata),
         ]

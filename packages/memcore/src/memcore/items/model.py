@@ -7,7 +7,7 @@ by `memcore.kit`, not here.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -50,7 +50,7 @@ def _parse_time_text(text: str) -> float:
 
 
 def _as_dict(value: object) -> dict[Any, Any]:
-    if value is None:
+    if value is None or (isinstance(value, Sized) and len(value) == 0):
         return {}
     if isinstance(value, BaseModel):
         return value.model_dump()

@@ -1,0 +1,246 @@
+"""`Backend`: one connection to one service, and the contracts it offers (B-02); `memory://` is one of them."""
+
+from __future__ import annotations
+
+import platform
+import time
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Self, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memcore.errors import MemoryConfigurationError
+from memcore.items.payload import SizeLimits
+from memcore.kit.lifecycle import Lifecycle
+from memcore.settings import AdapterSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from memcore.items.in_memory import InMemoryItems
+    from memcore.items.store import MemoryStore
+
+Contract = Literal["items", "records", "conversations"]
+SearchMode = Literal["keyword", "semantic", "hybrid"]
+
+
+class Capabilities(BaseModel):
+    """What a backend claims besides its manifest; the conformance suite proves each claim."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    contracts: frozenset[Contract]
+    durable: bool = False
+    """What was acknowledged survives the death of the process (I-44)."""
+    power_safe: bool = False
+    """It survives power loss too."""
+    shared: bool = False
+    """Several processes may use the same data at once."""
+    analysed: bool = False
+    """Search follows the `analysed` profile (I-66 to I-68)."""
+    search: SearchMode | None = None
+    extensions: frozenset[str] = frozenset()
+    """Protocols beyond the contracts: `managed`, `maintenance`, …"""
+    limits: SizeLimits | None = None
+
+
+class Health(BaseModel):
+    """The answer of a ping that reached the service."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    status: Literal["ok", "degraded"]
+    """`degraded` works, but needs attention: see `detail`."""
+    latency: float = Field(ge=0)
+    """Seconds that one round trip took."""
+    versions: dict[str, str]
+    """What takes part: the adapter, its driver, the service, the schema."""
+    detail: str | None = None
+
+
+class CheckReport(BaseModel):
+    """What a check of the derived indexes found; each fault names what was wrong, never the content."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    checked: int
+    """Items that were compared with a fresh analysis of their payload."""
+    faults: tuple[str, ...] = ()
+    repaired: bool = False
+    """Whether the faults were repaired by this check."""
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """One connection to one service; opens on first use or explicitly, belongs to one event loop."""
+
+    @property
+    def name(self) -> str:
+        """The adapter's name."""
+        ...
+
+    @property
+    def items(self) -> MemoryStore:
+        """The items contract; the same object for the life of the backend.
+
+        Raises:
+            MemoryConfigurationError: not offered; likewise `records` and `conversations`.
+        """
+        ...
+
+    @property
+    def records(self) -> Any:  # noqa: ANN401 - narrows when the contract arrives
+        """The records contract."""
+        ...
+
+    @property
+    def conversations(self) -> Any:  # noqa: ANN401 - narrows when the contract arrives
+        """The conversations contract."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The claims of this instance as configured, fixed when it opens.
+
+        Raises:
+            MemoryConfigurationError: not open yet.
+        """
+        ...
+
+    async def open(self) -> None:
+        """Connect; does nothing when it is open.
+
+        Raises:
+            MemoryAdapterUnavailable: the service cannot be reached, or its data need another version.
+            MemoryConfigurationError: closed already, or another event loop.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Finish what was accepted and release everything; again does nothing."""
+        ...
+
+    async def ping(self) -> Health:
+        """Make one round trip to the service.
+
+        Raises:
+            MemoryAdapterUnavailable: it cannot be reached.
+        """
+        ...
+
+    async def drop_namespace(self) -> None:
+        """Erase everything in this backend's namespace: the one call that empties a store."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+
+@runtime_checkable
+class Maintenance(Protocol):
+    """What a backend with derived indexes also offers (extension `maintenance`)."""
+
+    async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Rebuild every derived index from the payloads, in bounded batches, and return how many items it did.
+
+        Safe while others read and write. `progress` is told (done, total) after each batch.
+        """
+        ...
+
+    async def check(self, *, repair: bool = True, progress: Callable[[int, int], None] | None = None) -> CheckReport:
+        """Compare the derived indexes with a fresh analysis of the payloads, and repair what differs."""
+        ...
+
+    async def purge(self) -> None:
+        """Remove the bytes of what was erased from the files or tables of the store."""
+        ...
+
+
+class MemorySettings(AdapterSettings):
+    """Settings of `memory://`."""
+
+    limits: SizeLimits = SizeLimits()
+
+
+class InMemoryBackend:
+    """`memory://`: everything in this process, gone when it ends; otherwise an adapter like any other."""
+
+    name: ClassVar[str] = "memory"
+
+    def __init__(self, settings: MemorySettings | None = None) -> None:
+        from memcore.items.in_memory import InMemoryItems
+
+        self._settings = settings or MemorySettings()
+        self._lifecycle = Lifecycle(repr(self), opening=_do_nothing, closing=_do_nothing)
+        self._items = InMemoryItems(self._lifecycle, self._settings.limits, namespace=self._settings.namespace)
+        self._capabilities = Capabilities(
+            contracts=frozenset({"items"}),
+            analysed=True,
+            search="keyword",
+            extensions=frozenset({"managed"}),
+            limits=self._settings.limits,
+        )
+
+    @property
+    def items(self) -> InMemoryItems:
+        """The items, exact, indexed, and searched as the `analysed` profile says."""
+        return self._items
+
+    @property
+    def records(self) -> NoReturn:
+        """Not offered."""
+        raise not_offered(self.name, "records")
+
+    @property
+    def conversations(self) -> NoReturn:
+        """Not offered."""
+        raise not_offered(self.name, "conversations")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The claims of this backend, once it is open."""
+        self._lifecycle.require_open("the capabilities")
+        return self._capabilities
+
+    async def open(self) -> None:
+        """Be open; nothing is connected."""
+        await self._lifecycle.open()
+
+    async def close(self) -> None:
+        """Forget everything."""
+        await self._lifecycle.close()
+        self._items.clear()
+
+    async def ping(self) -> Health:
+        """Answer at once."""
+        started = time.perf_counter()
+        await self.open()
+        versions = {"python": platform.python_version()}
+        return Health(status="ok", latency=time.perf_counter() - started, versions=versions)
+
+    async def drop_namespace(self) -> None:
+        """Forget every item."""
+        await self.open()
+        self._items.clear()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<memory:// backend, namespace {self._settings.namespace!r}>"
+
+
+def not_offered(adapter: str, contract: Contract) -> MemoryConfigurationError:
+    """Return the error of a contract that an adapter does not offer (B-02)."""
+    return MemoryConfigurationError(f"adapter {adapter!r} does not offer the {contract} contract")
+
+
+async def _do_nothing() -> None:
+    """Nothing to open or close."""

@@ -1,0 +1,156 @@
+"""Checks of a query at the adapter's door, before any transport (I-50, I-62, I-63, I-82)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from uuid import UUID
+
+from memcore.errors import UnsupportedMemoryItem, UnsupportedMemoryQuery
+from memcore.kit import exact_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+LARGEST_LIMIT: Final = (1 << 31) - 1
+"""A limit above this is this: more than any page can hold, and every database takes it."""
+
+_MAX_FILTER_CHARS: Final = 1_000_000
+_CHECK_BYTES: Final = 4
+_ID_BYTES: Final = 16
+
+
+class QueryLike(Protocol):
+    """What an adapter accepts as a query."""
+
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def tags(self) -> list[str] | None: ...
+    @property
+    def filters(self) -> dict[str, Any] | None: ...
+    @property
+    def limit(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuery:
+    """A query that the store can answer; an empty axis is no predicate."""
+
+    text: str
+    tags: tuple[str, ...]
+    filters: dict[str, Any]
+    limit: int
+
+
+def check_query(query: QueryLike, supports_filter: Callable[[str], bool]) -> CheckedQuery:
+    """Check every axis of a query and return it in one form.
+
+    Raises:
+        UnsupportedMemoryQuery: the limit is negative, an axis has a wrong type, or a filter is not supported;
+            all offending keys at once.
+    """
+    text, tags, filters, limit = query.text, query.tags or (), query.filters or {}, query.limit
+    rejected = {key for key in filters if not supports_filter(key)} if isinstance(filters, dict) else {"filters"}
+    if type(limit) is not int or limit < 0:
+        rejected.add("limit")
+    if not isinstance(text, str | None):
+        rejected.add("text")
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        rejected.add("tags")
+    if rejected:
+        raise UnsupportedMemoryQuery(rejected)
+    check_filter_values(filters)
+    return CheckedQuery(text or "", tuple(dict.fromkeys(tags)), filters, min(limit, LARGEST_LIMIT))
+
+
+def check_filter_values(filters: Mapping[str, Any]) -> None:
+    """Refuse filter values that equal no JSON value, such as NaN or a tuple.
+
+    Raises:
+        UnsupportedMemoryQuery: names every such key.
+    """
+    reasons: dict[str, str] = {}
+    for key, value in filters.items():
+        try:
+            exact_json.encode(value, field=key, max_chars=_MAX_FILTER_CHARS)
+        except UnsupportedMemoryItem as error:
+            reasons[key] = f"{error.path}: {error.reason}"
+    if reasons:
+        raise UnsupportedMemoryQuery(reasons, reason="; ".join(reasons.values()))
+
+
+def check_erasure(filters: Mapping[str, Any], supports_filter: Callable[[str], bool]) -> dict[str, Any]:
+    """Check the filters of `delete_where` (I-81): an empty condition would empty the store.
+
+    Raises:
+        UnsupportedMemoryQuery: the filters are empty, not supported, or no JSON values.
+    """
+    if not filters:
+        raise UnsupportedMemoryQuery(["filters"], reason="an empty filter would erase everything")
+    rejected = [key for key in filters if not supports_filter(key)]
+    if rejected:
+        raise UnsupportedMemoryQuery(rejected)
+    check_filter_values(filters)
+    return dict(filters)
+
+
+def matches_filters(metadata: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
+    """Tell whether the metadata equal every filter as JSON (I-67): `None` matches a missing key or null."""
+    return all(_equal(metadata.get(key), value) for key, value in filters.items())
+
+
+def check_id(item_id: object) -> UUID:
+    """Return the id if it is a UUID.
+
+    Raises:
+        UnsupportedMemoryQuery: it is something else, which could only be a miss by mistake.
+    """
+    if isinstance(item_id, UUID):
+        return item_id
+    raise UnsupportedMemoryQuery(["id"], reason=f"a UUID is needed, not {type(item_id).__name__}")
+
+
+def check_page_limit(limit: object) -> int:
+    """Return the page limit of a scan, at most `LARGEST_LIMIT`.
+
+    Raises:
+        UnsupportedMemoryQuery: it is not a positive integer: an empty page would end the scan.
+    """
+    if type(limit) is int and limit > 0:
+        return min(limit, LARGEST_LIMIT)
+    raise UnsupportedMemoryQuery(["limit"], reason="a page needs a limit of at least 1")
+
+
+def encode_cursor(namespace: str, last: UUID) -> str:
+    """Return the opaque cursor of the page after the item `last`."""
+    data = last.bytes + _checksum(namespace, last.bytes)
+    return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
+
+
+def decode_cursor(namespace: str, cursor: object) -> UUID:
+    """Return the id that a cursor of this namespace stands for.
+
+    Raises:
+        UnsupportedMemoryQuery: it is no cursor that `encode_cursor` made for this namespace.
+    """
+    try:
+        data = base64.b64decode(str(cursor) + "==", altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        data = b""
+    last = data[:_ID_BYTES]
+    if not isinstance(cursor, str) or len(last) != _ID_BYTES or data[_ID_BYTES:] != _checksum(namespace, last):
+        raise UnsupportedMemoryQuery(["after"], reason="not a cursor of this store")
+    return UUID(bytes=last)
+
+
+def _checksum(namespace: str, data: bytes) -> bytes:
+    return blake2b(namespace.encode("utf-8", "surrogatepass") + data, digest_size=_CHECK_BYTES).digest()
+
+
+def _equal(stored: object, wanted: object) -> bool:
+    simple = type(stored) is type(wanted) and not isinstance(stored, (dict, list))
+    return stored == wanted if simple else exact_json.canonical(stored) == exact_json.canonical(wanted)

@@ -1,0 +1,120 @@
+"""Settings of an adapter: one pydantic model each, from keywords, URL and environment, in that order of rank."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from memcore.errors import MemoryConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from urllib.parse import SplitResult
+
+_SECRET_NAME: Final = re.compile("password|passwd|secret|token|key|auth", re.IGNORECASE)
+_MASK: Final = "***"
+
+
+def _well_formed(text: str) -> str:
+    if not text.isprintable():
+        msg = "must hold printable characters only"
+        raise ValueError(msg)
+    return text
+
+
+class AdapterSettings(BaseModel):
+    """What every adapter can be told; an adapter subclasses it and adds its own fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    namespace: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_well_formed)] = "default"
+    """The part of the store that this backend sees, fixed for its life (B-04)."""
+
+    @classmethod
+    def parse_url(cls, parts: SplitResult) -> dict[str, Any]:
+        """Return the fields that stand in the URL before its query.
+
+        Raises:
+            MemoryConfigurationError: the URL has a part that this adapter does not take.
+        """
+        if parts.netloc or parts.path:
+            msg = f"{parts.scheme}:// takes no host and no path"
+            raise MemoryConfigurationError(msg)
+        return {}
+
+    @classmethod
+    def resolve(cls, url: str, keywords: Mapping[str, Any], *, prefix: str, environ: Mapping[str, str]) -> Self:
+        """Build the settings of one backend.
+
+        Args:
+            url: what `connect()` was given; its query holds settings by name.
+            keywords: settings by name; they outrank the URL, and the URL the environment.
+            prefix: what the names of environment variables start with, such as `MEMCORE_SQLITE_`.
+            environ: the environment.
+
+        Raises:
+            MemoryConfigurationError: a setting is unknown or bad; the message names it and never its value.
+        """
+        parts = _split(url)
+        values: dict[str, Any] = {}
+        for name, text in environ.items():
+            if name.startswith(prefix):
+                values[cls._known(name.removeprefix(prefix).lower(), f"environment variable {name}")] = text
+        values.update(cls.parse_url(parts))
+        for name, text in parse_qsl(parts.query, keep_blank_values=True):
+            values[cls._known(name, f"setting {name!r} in the URL")] = text
+        for name, value in keywords.items():
+            values[cls._known(name, f"setting {name!r}")] = value
+        return cls._validated(values)
+
+    @classmethod
+    def _known(cls, name: str, what: str) -> str:
+        if name not in cls.model_fields:
+            accepted = ", ".join(sorted(cls.model_fields))
+            msg = f"unknown {what}; accepted settings: {accepted}"
+            raise MemoryConfigurationError(msg)
+        return name
+
+    @classmethod
+    def _validated(cls, values: Mapping[str, Any]) -> Self:
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            faults = error.errors(include_url=False, include_input=False, include_context=False)
+            texts = [f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}" for fault in faults]
+            msg = "bad setting: " + "; ".join(texts)
+            raise MemoryConfigurationError(msg) from None  # the cause would show the values
+
+
+def mask_url(url: str) -> str:
+    """Return the URL with every password and secret replaced, fit for messages and logs."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return f"{url.split(':', 1)[0]}:{_MASK}"
+    userinfo, at, host = parts.netloc.rpartition("@")
+    user, colon, _password = userinfo.partition(":")
+    netloc = f"{user}{colon}{_MASK if colon else ''}{at}{host}"
+    query = "&".join(_masked_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
+    return urlunsplit((parts.scheme, netloc, parts.path, query, "")) if parts.netloc else _without_host(parts, query)
+
+
+def _masked_pair(pair: str) -> str:
+    name, equals, _value = pair.partition("=")
+    return f"{name}={_MASK}" if equals and _SECRET_NAME.search(unquote(name)) else pair
+
+
+def _without_host(parts: SplitResult, query: str) -> str:
+    """`urlunsplit` drops the empty host of `sqlite:///file`; keep it."""
+    return f"{parts.scheme}://{parts.path}" + (f"?{query}" if query else "")
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        msg = f"not a URL: {mask_url(url)}"
+        raise MemoryConfigurationError(msg) from error
