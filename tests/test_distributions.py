@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conftest import Distribution
 
 
-@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "LICENSE", "tests"])
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "LICENSE"])
 def test_a_distribution_has_its_own(name: str, distribution: Distribution) -> None:
     assert (distribution.folder / name).exists()
 
