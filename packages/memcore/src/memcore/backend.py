@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Se
 from pydantic import BaseModel, ConfigDict, Field
 
 from memcore.errors import MemoryConfigurationError
+from memcore.items.in_memory import InMemoryItems
 from memcore.items.payload import SizeLimits
 from memcore.kit.lifecycle import Lifecycle
 from memcore.settings import AdapterSettings
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from memcore.items.in_memory import InMemoryItems
     from memcore.items.store import MemoryStore
 
 Contract = Literal["items", "records", "conversations"]
@@ -171,8 +171,6 @@ class InMemoryBackend:
     name: ClassVar[str] = "memory"
 
     def __init__(self, settings: MemorySettings | None = None) -> None:
-        from memcore.items.in_memory import InMemoryItems
-
         self._settings = settings or MemorySettings()
         self._lifecycle = Lifecycle(repr(self), opening=_do_nothing, closing=_do_nothing)
         self._items = InMemoryItems(self._lifecycle, self._settings.limits, namespace=self._settings.namespace)
