@@ -3,7 +3,7 @@
 `connect(url)` gives a backend; `backend.items` stores, retrieves and searches typed items, the same on every backend.
 """
 
-from memcore.backend import Backend, Capabilities, CheckReport, Health, InMemoryBackend, Maintenance
+from memcore.backend import Backend, Capabilities, CheckReport, Health, Maintenance
 from memcore.errors import (
     MalformedMemoryPayload,
     MemcoreError,
@@ -32,7 +32,6 @@ __all__ = [
     "CheckReport",
     "ExternalMemoryStore",
     "Health",
-    "InMemoryBackend",
     "InMemoryStore",
     "Maintenance",
     "MalformedMemoryPayload",

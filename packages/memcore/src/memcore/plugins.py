@@ -7,20 +7,21 @@ breaks the others. Loading a plugin loads no driver.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
 
 import pluggy
 
-from memcore.backend import Backend, Contract, InMemoryBackend, MemorySettings
 from memcore.errors import MemoryConfigurationError
-from memcore.settings import AdapterSettings, mask_url
+from memcore.settings import AdapterSettings, MemorySettings, mask_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from importlib.metadata import EntryPoint
+
+    from memcore.backend import Backend, Contract
 
 PROJECT: Final = "memcore"
 """The pluggy project name, and the entry-point group."""
@@ -88,16 +89,20 @@ class HookSpecs:
         raise NotImplementedError
 
 
-@dataclass
 class Registry:
     """What is installed: plugins that loaded, and those that did not.
 
     `discover()` reads the entry points of this environment; a host or a test may register plugins by hand.
     """
 
-    broken: list[BrokenPlugin] = field(default_factory=list)
-    _plugins: pluggy.PluginManager = field(default_factory=lambda: _plugin_manager())
-    _origins: dict[str, str] = field(default_factory=dict)
+    broken: list[BrokenPlugin]
+    """The plugins that could not be used, in the order in which they failed."""
+
+    def __init__(self) -> None:
+        self.broken = []
+        self._origins: dict[str, str] = {}
+        self._plugins = pluggy.PluginManager(PROJECT)
+        self._plugins.add_hookspecs(HookSpecs)
 
     @classmethod
     def discover(cls, points: Iterable[EntryPoint] | None = None) -> Registry:
@@ -221,16 +226,16 @@ class _Core:
                 schemes=("memory",),
                 summary="in this process, gone when it ends",
                 contracts=frozenset({"items"}),
-                connect=InMemoryBackend,
+                connect=_connect_memory,
                 settings=MemorySettings,
             )
         ]
 
 
-def _plugin_manager() -> pluggy.PluginManager:
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(HookSpecs)
-    return manager
+def _connect_memory(settings: MemorySettings) -> Backend:
+    from memcore.in_memory import InMemoryBackend  # noqa: PLC0415 - loads asyncio and the analysis
+
+    return InMemoryBackend(settings)
 
 
 def _scheme(url: object) -> str:

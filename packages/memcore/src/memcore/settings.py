@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from memcore.errors import MemoryConfigurationError
+from memcore.items.payload import SizeLimits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,6 +88,12 @@ class AdapterSettings(BaseModel):
             texts = [f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}" for fault in faults]
             msg = "bad setting: " + "; ".join(texts)
             raise MemoryConfigurationError(msg) from None  # the cause would show the values
+
+
+class MemorySettings(AdapterSettings):
+    """Settings of `memory://`."""
+
+    limits: SizeLimits = SizeLimits()
 
 
 def mask_url(url: str) -> str:

@@ -8,7 +8,6 @@ from bisect import bisect_left, insort
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
 from memcore.items.payload import encode_item, encode_items, restore_item
@@ -29,6 +28,7 @@ from memcore.kit.text import analyse_item, analyse_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from uuid import UUID
 
     from memcore.items.model import MemoryItem, MemoryQuery
     from memcore.items.payload import EncodedItem, SizeLimits

@@ -105,7 +105,7 @@ def _comparable(value: object) -> object:
     return value
 
 
-class _Inexact(Exception):  # noqa: N818 - never leaves this module
+class _Inexact(Exception):
     """Some part of a value would not come back as it is; `steps` lead to it, innermost first."""
 
     def __init__(self, reason: str) -> None:
@@ -214,7 +214,7 @@ def _contains_itself(value: Any, steps: list[str | int]) -> bool:  # noqa: ANN40
 def _step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    return f".{step}" if step.isidentifier() and step.isascii() else f"[{ascii(step)}]"
+    return f".{step}" if step.isidentifier() and step.isascii() else f"[{step!a}]"
 
 
 def _describe(value: object) -> str:

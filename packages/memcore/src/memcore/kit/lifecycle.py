@@ -17,7 +17,9 @@ class Lifecycle:
     Concurrent calls of `open` and `close` wait for each other. An opening that fails may be tried again.
     """
 
-    def __init__(self, name: str, *, opening: Callable[[], Awaitable[None]], closing: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, name: str, *, opening: Callable[[], Awaitable[None]], closing: Callable[[], Awaitable[None]]
+    ) -> None:
         self._name = name
         self._opening = opening
         self._closing = closing

@@ -27,13 +27,24 @@ class QueryLike(Protocol):
     """What an adapter accepts as a query."""
 
     @property
-    def text(self) -> str | None: ...
+    def text(self) -> str | None:
+        """Words to look for."""
+        ...
+
     @property
-    def tags(self) -> list[str] | None: ...
+    def tags(self) -> list[str] | None:
+        """Any of them."""
+        ...
+
     @property
-    def filters(self) -> dict[str, Any] | None: ...
+    def filters(self) -> dict[str, Any] | None:
+        """All of them."""
+        ...
+
     @property
-    def limit(self) -> int: ...
+    def limit(self) -> int:
+        """At most so many items."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
