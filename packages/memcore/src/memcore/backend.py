@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from memcore.errors import MemoryConfigurationError
 from memcore.items.payload import SizeLimits
@@ -19,10 +19,8 @@ Contract = Literal["items", "records", "conversations"]
 SearchMode = Literal["keyword", "semantic", "hybrid"]
 
 
-class Capabilities(BaseModel):
+class Capabilities(BaseModel, frozen=True, extra="forbid"):
     """What a backend claims besides its manifest; the conformance suite proves each claim."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     contracts: frozenset[Contract]
     durable: bool = False
@@ -39,10 +37,8 @@ class Capabilities(BaseModel):
     limits: SizeLimits | None = None
 
 
-class Health(BaseModel):
+class Health(BaseModel, frozen=True, extra="forbid"):
     """The answer of a ping that reached the service."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     status: Literal["ok", "degraded"]
     """`degraded` works, but needs attention: see `detail`."""
@@ -53,10 +49,8 @@ class Health(BaseModel):
     detail: str | None = None
 
 
-class CheckReport(BaseModel):
+class CheckReport(BaseModel, frozen=True, extra="forbid"):
     """What a check of the derived indexes found; each fault names what was wrong, never the content."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     checked: int
     """Items that were compared with a fresh analysis of their payload."""

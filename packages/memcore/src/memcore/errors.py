@@ -50,7 +50,7 @@ class UnsupportedMemoryItem(MemoryAdapterError):
 
     def __init__(self, *, field: str, reason: str, path: str | None = None) -> None:
         self.field = field
-        self.path = field if path is None else path
+        self.path: str = field if path is None else path
         self.reason = reason
         super().__init__(f"unsupported memory item: {_printable(self.path)}: {reason}")
 

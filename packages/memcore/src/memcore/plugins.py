@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 PROJECT: Final = "memcore"
 """The pluggy project name, and the entry-point group."""
 
-hookspec = pluggy.HookspecMarker(PROJECT)
-hookimpl = pluggy.HookimplMarker(PROJECT)
+hookspec: Final = pluggy.HookspecMarker(PROJECT)
+hookimpl: Final = pluggy.HookimplMarker(PROJECT)
 
 _DISTRIBUTIONS: Final = {
     "sqlite": "memcore-sqlite",

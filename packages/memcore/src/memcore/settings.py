@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -29,7 +29,7 @@ def _well_formed(text: str) -> str:
 class AdapterSettings(BaseModel):
     """What every adapter can be told; an adapter subclasses it and adds its own fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     namespace: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_well_formed)] = "default"
     """The part of the store that this backend sees, fixed for its life (B-04)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from memcore.errors import MemoryConfigurationError
 
@@ -20,14 +20,12 @@ ITEM_FIELDS: frozenset[MemoryItemField] = frozenset(get_args(MemoryItemField))
 _FIDELITY_RANK: dict[Fidelity, int] = {"lossy": 0, "native_fields": 1, "full": 2}
 
 
-class MemoryAdapterManifest(BaseModel):
+class MemoryAdapterManifest(BaseModel, frozen=True, extra="forbid"):
     """The fidelity of one store instance as configured (I-30).
 
     Every item field is either native or dropped. `full` loses nothing; `native_fields` keeps the native fields
     exactly; `lossy` changes at least one of them, by documented rules.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     adapter: str = Field(min_length=1)
     native_item_fields: frozenset[MemoryItemField]

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
 
 
 def _now() -> float:
@@ -60,13 +60,11 @@ def _as_dict(value: object) -> dict[Any, Any]:
     raise ValueError(msg)
 
 
-class MemoryItem(BaseModel):
+class MemoryItem(BaseModel, extra="forbid"):
     """One thing to remember, known by its `id` (I-01).
 
     Two items are equal when their ids are, whatever else they hold; an item is always true.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     id: Annotated[UUID, PlainSerializer(str)] = Field(default_factory=uuid4, frozen=True)
     created_at: Annotated[float, BeforeValidator(_epoch_seconds)] = Field(default_factory=_now, frozen=True)

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryItem
 from memcore.items.model import MemoryItem
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class SizeLimits(BaseModel):
+class SizeLimits(BaseModel, frozen=True, extra="forbid"):
     """How large an item and a batch may be; over a limit a store refuses, it never cuts (I-45)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     content: int = Field(default=4_000_000, gt=0)
     """Characters of the content as JSON text."""
