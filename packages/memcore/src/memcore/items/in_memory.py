@@ -249,35 +249,34 @@ class _Index:
     def ranked(self, query: CheckedQuery, conditions: _Conditions) -> Iterator[_Entry]:
         """Yield what shares a word with the query and meets the conditions, best first (I-66)."""
         words = analyse_query(query.text)
-        eligible = self._eligible(words, conditions)
-        if len(eligible) > CANDIDATES:
-            return (self.entries[key] for key in self._preselect(words, eligible, query.limit))
-        candidates = [
-            Candidate(key, entry.created_at, entry.id, (entry.words, entry.tag_words))
-            for key in eligible
-            for entry in (self.entries[key],)
-        ]
+        scores = self._scores(words)
+        if conditions != _Conditions():
+            scores = {key: score for key, score in scores.items() if conditions.met_by(self.entries[key])}
+        keys = self._best(scores, max(CANDIDATES, query.limit)) if len(scores) > CANDIDATES else list(scores)
+        entries = map(self.entries.__getitem__, keys)
+        candidates = [Candidate(entry, entry.created_at, entry.id, (entry.words, entry.tag_words)) for entry in entries]
         ranked = rank(words, candidates, weights=ITEM_WEIGHTS, limit=query.limit)
-        return (self.entries[candidate.key] for candidate, _score in ranked)
+        return (candidate.key for candidate, _score in ranked)
 
-    def _eligible(self, words: list[str], conditions: _Conditions) -> set[int]:
-        postings = [self._postings[word] for word in words if word in self._postings]
-        matching = set[int]().union(*postings)
-        if conditions == _Conditions():
-            return matching
-        return {key for key in matching if conditions.met_by(self.entries[key])}
-
-    def _preselect(self, words: list[str], eligible: set[int], limit: int) -> list[int]:
-        """Rank more matches than are worth fetching, by the frequencies in this store."""
+    def _scores(self, words: list[str]) -> dict[int, float]:
+        """Score every entry that shares a word by the frequencies in this store: good enough to choose candidates."""
         total = len(self.entries)
-        scores = dict.fromkeys(eligible, 0.0)
-        for word in words:
-            posting = self._postings.get(word, {})
-            weight = math.log(1 + (total - len(posting) + 0.5) / (len(posting) + 0.5))
+        scores: dict[int, float] = {}
+        for posting in sorted((self._postings[word] for word in words if word in self._postings), key=len):
+            rarity = math.log(1 + (total - len(posting) + 0.5) / (len(posting) + 0.5))
+            known = scores.get
             for key, frequency in posting.items():
-                if key in scores:
-                    scores[key] += weight * frequency / (frequency + 1.2)
-        return heapq.nlargest(limit, scores, key=lambda key: (scores[key], self.entries[key].place))
+                scores[key] = known(key, 0.0) + rarity * frequency / (frequency + 1.2)
+        return scores
+
+    def _best(self, scores: dict[int, float], count: int) -> list[int]:
+        """Return the best `count` keys, ties newest first."""
+        if len(scores) <= count:
+            return list(scores)
+        least = heapq.nlargest(count, scores.values())[-1]
+        better = [key for key, score in scores.items() if score > least]
+        ties = [key for key, score in scores.items() if score == least]
+        return better + heapq.nlargest(count - len(better), ties, key=lambda key: self.entries[key].place)
 
 
 def _copy(entry: _Entry) -> MemoryItem:
