@@ -141,13 +141,13 @@ class Registry:
         """Return every conformance harness factory."""
         return [harness for _, harness in self._collect("memcore_harnesses")]
 
-    def commands(self) -> list[Any]:
-        """Return every sub-command for the `memcore` command."""
-        return [command for _, command in self._collect("memcore_commands")]
+    def commands(self) -> list[tuple[str, Any]]:
+        """Return every sub-command for the `memcore` command, each with the name of its distribution."""
+        return self._collect("memcore_commands")
 
     def origin(self, adapter: Adapter) -> str:
         """Return the name of the distribution that an adapter came from."""
-        return next(distribution for distribution, other in self._adapters() if other is adapter)
+        return next(distribution for distribution, other in self._adapters() if other == adapter)
 
     def find(self, url: str) -> Adapter:
         """Return the adapter that serves the scheme of a URL.

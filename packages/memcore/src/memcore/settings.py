@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
-from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 _SECRET_NAME: Final = re.compile("password|passwd|secret|token|key|auth", re.IGNORECASE)
+_PASSWORD: Final = re.compile(r"^((?:[^:/?#@]*://)?+[^:/?#@]*:)(.+)@", re.DOTALL)
+_QUERY_ENTRY: Final = re.compile(r"([?&][^=&]*=)([^&]*)")
 _MASK: Final = "***"
 
 
@@ -85,9 +88,8 @@ class AdapterSettings(BaseModel):
             return cls.model_validate(values)
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False, include_context=False)
-            texts = [f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}" for fault in faults]
-            msg = "bad setting: " + "; ".join(texts)
-            raise MemoryConfigurationError(msg) from None  # the cause would show the values
+        texts = [f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}" for fault in faults]
+        raise MemoryConfigurationError("bad setting: " + "; ".join(texts))  # not chained: the cause shows the values
 
 
 class MemorySettings(AdapterSettings):
@@ -97,31 +99,29 @@ class MemorySettings(AdapterSettings):
 
 
 def mask_url(url: str) -> str:
-    """Return the URL with every password and secret replaced, fit for messages and logs."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return f"{url.split(':', 1)[0]}:{_MASK}"
-    userinfo, at, host = parts.netloc.rpartition("@")
-    user, colon, _password = userinfo.partition(":")
-    netloc = f"{user}{colon}{_MASK if colon else ''}{at}{host}"
-    query = "&".join(_masked_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
-    return urlunsplit((parts.scheme, netloc, parts.path, query, "")) if parts.netloc else _without_host(parts, query)
+    """Return the URL with every password and secret replaced, fit for messages and logs.
+
+    Nothing is parsed: a URL that is wrong, such as one with a `/` in its password, is masked too.
+    """
+    return _QUERY_ENTRY.sub(_masked_entry, _PASSWORD.sub(rf"\1{_MASK}@", url))
 
 
-def _masked_pair(pair: str) -> str:
-    name, equals, _value = pair.partition("=")
-    return f"{name}={_MASK}" if equals and _SECRET_NAME.search(unquote(name)) else pair
+def url_secrets(url: str) -> list[str]:
+    """Return every password and secret that stands in the URL, as written and as it reads without percent signs."""
+    found = [match[2] for match in _PASSWORD.finditer(url)]
+    found += [entry[2] for entry in _QUERY_ENTRY.finditer(url) if _is_secret(entry)]
+    return [text for secret in found for text in dict.fromkeys((secret, unquote(secret))) if text]
 
 
-def _without_host(parts: SplitResult, query: str) -> str:
-    """`urlunsplit` drops the empty host of `sqlite:///file`; keep it."""
-    return f"{parts.scheme}://{parts.path}" + (f"?{query}" if query else "")
+def _masked_entry(entry: re.Match[str]) -> str:
+    return entry[1] + _MASK if _is_secret(entry) else entry[0]
+
+
+def _is_secret(entry: re.Match[str]) -> bool:
+    return _SECRET_NAME.search(unquote(entry[1])) is not None
 
 
 def _split(url: str) -> SplitResult:
-    try:
+    with suppress(ValueError):  # not chained: its text shows the password
         return urlsplit(url)
-    except ValueError as error:
-        msg = f"not a URL: {mask_url(url)}"
-        raise MemoryConfigurationError(msg) from error
+    raise MemoryConfigurationError(f"not a URL: {mask_url(url)}")
