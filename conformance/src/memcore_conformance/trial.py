@@ -1,0 +1,284 @@
+"""What a case works with: backends and stores on a fresh disposable namespace, everything that it does recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
+from uuid import UUID
+
+from memcore import MemoryAdapterUnavailable, MemoryItem, MemoryQuery
+
+from memcore_conformance import expect
+from memcore_conformance.harness import FACULTIES, Harness, StoreHarness
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+
+    from memcore import Backend, ManagedMemoryStore, MemoryStore, Page
+
+    from memcore_conformance.claims import Claims
+    from memcore_conformance.harness import (
+        ClockControl,
+        Faculty,
+        FaultControl,
+        IndexControl,
+        LossFixtures,
+        Processes,
+        RawView,
+        StorageControl,
+    )
+
+T = TypeVar("T")
+
+
+class ServiceMissing(Exception):
+    """The harness failed, or its service cannot be reached: nothing can be said about the adapter."""
+
+
+class Unproven(Exception):
+    """The harness cannot do what the case needs."""
+
+
+@runtime_checkable
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+class Trial:
+    """One case on one adapter. Whatever it opened is closed by the engine, after a failure too."""
+
+    def __init__(self, harness: Harness | StoreHarness, claims: Claims, *, needs: Sequence[Faculty], seed: str) -> None:
+        self.claims = claims
+        self.random = random.Random(hashlib.sha256(seed.encode()).digest())  # noqa: S311 - to be repeated
+        self.done: list[str] = []
+        self._harness = harness
+        self._needs = needs
+        self._closing: list[_Closable] = []
+
+    # --- what is under test ---
+
+    async def items(self, **settings: object) -> Items:
+        """Return the items of an open backend; the same settings again give another backend on the same data."""
+        if isinstance(self._harness, Harness):
+            backend = await self.backend(**settings)
+            return Items(backend.items, self)
+        store = await self.harness_does("make_store()", self._harness.make_store())
+        if isinstance(store, _Closable):
+            self._closing.append(store)
+        return Items(store, self)
+
+    async def backend(self, **settings: object) -> Backend:
+        """Return an open backend."""
+        backend = await self.make_backend(**settings)
+        try:
+            await self.does("open()", backend.open())
+        except MemoryAdapterUnavailable as error:
+            msg = f"the service cannot be reached: {error}"
+            raise ServiceMissing(msg) from error
+        return backend
+
+    async def make_backend(self, **settings: object) -> Backend:
+        """Return a backend that is not open yet."""
+        if not isinstance(self._harness, Harness):
+            msg = "this harness makes stores, not backends"
+            raise Unproven(msg)
+        text = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        backend = await self.harness_does(f"make_backend({text})", self._harness.make_backend(**settings))
+        self._closing.append(backend)
+        return backend
+
+    # --- material ---
+
+    def item(self, content: Any = "tea", **fields: Any) -> MemoryItem:  # noqa: ANN401 - whatever an item may hold
+        """Return an item with an id that is the same in every run."""
+        return MemoryItem(**{"id": self.id(), "created_at": 1_700_000_000.25, "content": content} | fields)
+
+    def id(self) -> UUID:
+        """Return an id that is new, and the same in every run."""
+        return UUID(int=self.random.getrandbits(128), version=4)
+
+    # --- what the harness does ---
+
+    async def show_index(self) -> None:
+        """Wait until a search finds everything that was stored."""
+        await self.harness_does("make_search_index_visible()", self._harness.make_search_index_visible())
+
+    @asynccontextmanager
+    async def outage(self) -> AsyncIterator[None]:
+        """Break the transport for the length of a block; a plain harness cannot mend it afterwards."""
+        await self.harness_does("make_transport_unavailable()", self._harness.make_transport_unavailable())
+        yield
+        if isinstance(self._harness, Harness):
+            await self.harness_does("restore_transport()", self._harness.restore_transport())
+
+    async def reset(self) -> None:
+        """Close what was opened and start again on an empty namespace."""
+        await self.close()
+        await self.harness_does("reset()", self._harness.reset())
+        self.done.clear()
+
+    @property
+    def faults(self) -> FaultControl:
+        """The faculty of the same name, as are the others: a case declares that it `needs` it."""
+        return cast("FaultControl", self._faculty("faults"))
+
+    @property
+    def index(self) -> IndexControl:
+        """See `IndexControl`."""
+        return cast("IndexControl", self._faculty("index"))
+
+    @property
+    def raw(self) -> RawView:
+        """See `RawView`."""
+        return cast("RawView", self._faculty("raw"))
+
+    @property
+    def storage(self) -> StorageControl:
+        """See `StorageControl`."""
+        return cast("StorageControl", self._faculty("storage"))
+
+    @property
+    def clock(self) -> ClockControl:
+        """See `ClockControl`."""
+        return cast("ClockControl", self._faculty("clock"))
+
+    @property
+    def processes(self) -> Processes:
+        """See `Processes`."""
+        return cast("Processes", self._faculty("processes"))
+
+    @property
+    def losses(self) -> LossFixtures:
+        """See `LossFixtures`."""
+        return cast("LossFixtures", self._faculty("losses"))
+
+    def unproven(self, reason: str) -> Unproven:
+        """Return what to raise where this harness cannot do one particular thing."""
+        return Unproven(reason)
+
+    # --- the record ---
+
+    def step(self, text: str) -> None:
+        """Note something that was done."""
+        self.done.append(text)
+
+    async def does(self, text: str, call: Awaitable[T]) -> T:
+        """Await something that the adapter does, and note it with its outcome."""
+        place = len(self.done)
+        self.done.append(text)
+        try:
+            answer = await call
+        except Exception as error:
+            self.done[place] += f" raised {type(error).__name__}"
+            raise
+        self.done[place] += "" if answer is None else f" -> {expect.describe(answer)}"
+        return answer
+
+    async def harness_does(self, text: str, call: Awaitable[T]) -> T:
+        """Await something that the harness does; what fails there is no failure of the adapter."""
+        self.done.append(f"harness: {text}")
+        try:
+            return await call
+        except Exception as error:
+            msg = f"the harness failed in {text}: {expect.describe(error)}"
+            raise ServiceMissing(msg) from error
+
+    async def close(self) -> None:
+        """Close everything that was opened, the last first; the engine calls it."""
+        async with AsyncExitStack() as stack:
+            for opened in self._closing:
+                stack.push_async_callback(self._close, opened)
+            self._closing.clear()
+
+    async def _close(self, opened: _Closable) -> None:
+        await self.does("close()", opened.close())
+
+    def _faculty(self, name: Faculty) -> object:
+        if name not in self._needs:
+            msg = f"the case does not declare that it needs {name!r}"
+            raise TypeError(msg)
+        return self._harness
+
+
+class Items:
+    """The items contract of one store under test; every call is a recorded step."""
+
+    def __init__(self, store: MemoryStore, trial: Trial) -> None:
+        self.raw = store
+        self._trial = trial
+
+    @property
+    def _managed(self) -> ManagedMemoryStore:
+        return cast("ManagedMemoryStore", self.raw)
+
+    async def keep(self, *given: MemoryItem) -> None:
+        """Store items, prove that the store retains them, and wait for the index: how every search case begins."""
+        for item in given:
+            expect.equal(await self.store(item), item.id, what="the id that store() returns")
+            expect.same_item(await self.retrieve(item.id), item, fields=self._trial.claims.exact_fields)
+        await self._trial.show_index()
+
+    async def find(self, text: str | None = None, **axes: Any) -> list[MemoryItem]:  # noqa: ANN401 - as MemoryQuery
+        """Search by the axes of a `MemoryQuery`."""
+        return await self.search(MemoryQuery(text=text, **axes))
+
+    async def store(self, item: MemoryItem) -> UUID:
+        """Call `store`."""
+        return await self._does(f"store({expect.describe(item)})", lambda: self.raw.store(item))
+
+    async def retrieve(self, item_id: UUID) -> MemoryItem | None:
+        """Call `retrieve`."""
+        return await self._does(f"retrieve({str(item_id)[:8]})", lambda: self.raw.retrieve(item_id))
+
+    async def search(self, query: MemoryQuery) -> list[MemoryItem]:
+        """Call `search`."""
+        asked = {name: value for name in query.model_fields_set if (value := getattr(query, name)) is not None}
+        text = ", ".join(f"{name}={expect.describe(value)}" for name, value in sorted(asked.items()))
+        return await self._does(f"search({text})", lambda: self.raw.search(query))
+
+    async def store_many(self, items: Sequence[MemoryItem]) -> list[UUID]:
+        """Call `store_many`."""
+        return await self._does(f"store_many({expect.describe(list(items))})", lambda: self._managed.store_many(items))
+
+    async def delete(self, item_id: UUID) -> bool:
+        """Call `delete`."""
+        return await self._does(f"delete({str(item_id)[:8]})", lambda: self._managed.delete(item_id))
+
+    async def delete_many(self, item_ids: Sequence[UUID]) -> int:
+        """Call `delete_many`."""
+        text = ", ".join(str(item_id)[:8] for item_id in item_ids)
+        return await self._does(f"delete_many([{text}])", lambda: self._managed.delete_many(item_ids))
+
+    async def delete_where(self, filters: Mapping[str, Any]) -> int:
+        """Call `delete_where`."""
+        return await self._does(
+            f"delete_where({expect.describe(filters)})", lambda: self._managed.delete_where(filters)
+        )
+
+    async def scan(self, *, after: str | None = None, limit: int = 500) -> Page:
+        """Call `scan`."""
+        text = f"scan(after={expect.describe(after)}, limit={limit})"
+        return await self._does(text, lambda: self._managed.scan(after=after, limit=limit))
+
+    async def scan_all(self, *, limit: int = 500) -> list[MemoryItem]:
+        """Scan page after page to the end."""
+        page = await self.scan(limit=limit)
+        found = list(page.items)
+        while page.next is not None:
+            page = await self.scan(after=page.next, limit=limit)
+            found += page.items
+        return found
+
+    async def count(self) -> int:
+        """Call `count`."""
+        return await self._does("count()", self._managed.count)
+
+    async def _does(self, text: str, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._trial.does(text, call())
+
+
+def lacking(harness: object, needs: Iterable[Faculty]) -> list[Faculty]:
+    """Return the faculties of `needs` that a harness does not have."""
+    return [name for name in needs if not isinstance(harness, FACULTIES[name])]
