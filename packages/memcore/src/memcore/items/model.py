@@ -29,7 +29,7 @@ def _epoch_seconds(value: object) -> float:
 
 def _parse_time(value: object) -> float:
     if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+        return (value if value.utcoffset() is not None else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, str):
         return _parse_time_text(value.strip())
     if isinstance(value, (int, float)) and not isinstance(value, bool):
