@@ -6,7 +6,7 @@ Every adapter stores the id, `created_at` and this text; words, terms and vector
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -100,12 +100,13 @@ def encode_item(item: ItemLike, limits: SizeLimits, *, place: str = "") -> Encod
         parts = [
             exact_json.encode(content, field="content", max_chars=limits.content),
             exact_json.encode(metadata, field="metadata", max_chars=limits.metadata),
-            exact_json.encode(tags, field="tags", max_chars=limits.tags * (limits.tag * 6 + 3) + 2),
+            exact_json.encode(tags, field="tags", max_chars=limits.tags * (limits.tag * _ESCAPED + 3) + 2),
         ]
     except UnsupportedMemoryItem as error:
         raise (error if not place else _refusal(place, error.field, error.reason, error.path)) from error.__cause__
     payload = f'{{"content":{parts[0]},"metadata":{parts[1]},"tags":{parts[2]}}}'
-    return EncodedItem(item_id, seconds, content, metadata, tags, payload)
+    plain_id = item_id if type(item_id) is UUID else UUID(int=item_id.int)
+    return EncodedItem(plain_id, seconds, content, metadata, tags, payload)
 
 
 def encode_items(items: Sequence[ItemLike], limits: SizeLimits) -> list[EncodedItem]:
@@ -149,6 +150,10 @@ def restore_item(
     set_attribute(item, "__pydantic_extra__", None)
     set_attribute(item, "__pydantic_private__", None)
     return item
+
+
+_ESCAPED: Final = 12
+"""The most characters that one character becomes in ASCII JSON: two escaped surrogates."""
 
 
 def _check_time(value: object, place: str) -> float:
