@@ -24,6 +24,7 @@ _INT_BOUND: Final = 10**MAX_INT_DIGITS
 _SMALL_INT: Final = 1 << 63
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _encoder: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, check_circular=False, separators=(",", ":"))
+_decoder: Final = json.JSONDecoder(parse_constant=int)  # int("NaN") raises: NaN is not JSON
 _HOW_TO_CONVERT: Final = {
     "tuple": "convert it to a list",
     "set": "convert it to a sorted list",
@@ -65,11 +66,11 @@ def decode(text: str) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value of a text that `encode` made.
 
     Raises:
-        MalformedMemoryPayload: the text is not JSON.
+        MalformedMemoryPayload: it is no text, or not JSON.
     """
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return _decoder.decode(text)
+    except (TypeError, ValueError, RecursionError) as error:
         msg = "a stored payload is not valid JSON"
         raise MalformedMemoryPayload(msg) from error
 
