@@ -18,7 +18,7 @@ class Scope(Mapping[str, str]):
     exactly: no prefix, no wildcard, no case folding.
 
     Raises:
-        TypeError: a key or a value is not a string.
+        TypeError: it is no map, or a key or a value is not a string.
         ValueError: a key is empty.
     """
 
@@ -26,6 +26,9 @@ class Scope(Mapping[str, str]):
     _pairs: dict[str, str]
 
     def __init__(self, pairs: Mapping[str, str] | None = None) -> None:
+        if pairs is not None and not isinstance(pairs, Mapping):
+            msg = f"a scope is a map of str to str, not {type(pairs).__name__}"
+            raise TypeError(msg)
         checked = dict(pairs or {})
         for key, value in checked.items():
             if not isinstance(key, str) or not isinstance(value, str):
@@ -34,11 +37,16 @@ class Scope(Mapping[str, str]):
             if not key:
                 msg = "a scope key must not be empty"
                 raise ValueError(msg)
-        self._pairs = {str(key): str(checked[key]) for key in sorted(checked)}
+        plain = str.__str__  # str() would give the name of an enum's member, not its value
+        self._pairs = {plain(key): plain(checked[key]) for key in sorted(checked)}
 
     def contains(self, condition: Mapping[str, str]) -> bool:
-        """Tell whether every pair of `condition` is in this scope, exactly; an empty one always is."""
-        return all(self._pairs.get(key) == value for key, value in condition.items())
+        """Tell whether every pair of `condition` is in this scope, exactly; an empty one always is.
+
+        Raises:
+            TypeError: the condition is no scope, such as `{"user": None}`.
+        """
+        return Scope(condition).items() <= self.items()
 
     def __getitem__(self, key: str) -> str:
         return self._pairs[key]
@@ -63,10 +71,14 @@ class Scope(Mapping[str, str]):
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: type[Any], _handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         """Validate from any map of strings, serialize as a plain dict."""
-        pairs = core_schema.dict_schema(core_schema.str_schema(min_length=1), core_schema.str_schema(), strict=True)
-        from_map = core_schema.chain_schema([pairs, core_schema.no_info_plain_validator_function(cls)])
-        return core_schema.json_or_python_schema(
-            json_schema=from_map,
-            python_schema=core_schema.union_schema([core_schema.is_instance_schema(cls), from_map]),
-            serialization=core_schema.plain_serializer_function_ser_schema(dict),
+        text = core_schema.str_schema(strict=True)
+        pairs = core_schema.dict_schema(core_schema.str_schema(strict=True, min_length=1), text, strict=True)
+        return core_schema.no_info_before_validator_function(
+            _as_dict,
+            core_schema.no_info_after_validator_function(cls, pairs),
+            serialization=core_schema.plain_serializer_function_ser_schema(dict, return_schema=pairs),
         )
+
+
+def _as_dict(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else value
