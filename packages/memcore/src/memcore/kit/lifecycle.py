@@ -42,9 +42,7 @@ class Lifecycle:
         if self._loop is not asyncio.get_running_loop() and self._loop is not None:
             msg = f"{self._name} belongs to another event loop; connect once per event loop"
             raise MemoryConfigurationError(msg)
-        if self._is_closed:
-            msg = f"{self._name} is closed; connect again"
-            raise MemoryConfigurationError(msg)
+        self._refuse_closed()
         return self._is_open
 
     async def open(self) -> None:
@@ -82,8 +80,14 @@ class Lifecycle:
         Raises:
             MemoryConfigurationError: not open.
         """
+        self._refuse_closed()
         if not self._is_open:
             msg = f"{what} of {self._name} is known once it is open: use `async with`, or await open()"
+            raise MemoryConfigurationError(msg)
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            msg = f"{self._name} is closed; connect again"
             raise MemoryConfigurationError(msg)
 
     def _hold(self) -> asyncio.Lock:
