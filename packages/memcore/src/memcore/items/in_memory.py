@@ -16,6 +16,7 @@ from memcore.kit import exact_json
 from memcore.kit.query import (
     check_erasure,
     check_id,
+    check_ids,
     check_page_limit,
     check_query,
     decode_cursor,
@@ -104,8 +105,8 @@ class InMemoryItems:
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:
         """Forget these items; return how many were there (I-81)."""
         await self._ready()
-        keys = {check_id(item_id).int for item_id in item_ids}
-        return sum(self._index.remove(key) for key in keys)
+        checked = check_ids(item_ids, most=self._limits.batch)
+        return sum(self._index.remove(item_id.int) for item_id in checked)
 
     async def delete_where(self, filters: Mapping[str, Any]) -> int:
         """Forget the items that match every filter (I-81)."""

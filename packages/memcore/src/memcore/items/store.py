@@ -85,7 +85,12 @@ class ManagedMemoryStore(ExternalMemoryStore, Protocol):
         ...
 
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:
-        """Erase these items in one transaction and return how many were there (I-81)."""
+        """Erase these items in one transaction and return how many were there (I-81).
+
+        Raises:
+            UnsupportedMemoryQuery: one of the ids is no UUID; nothing was erased.
+            UnsupportedMemoryItem: there are too many of them (I-45).
+        """
         ...
 
     async def delete_where(self, filters: Mapping[str, Any]) -> int:

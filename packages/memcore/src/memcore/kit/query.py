@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -13,11 +14,12 @@ from memcore.errors import UnsupportedMemoryItem, UnsupportedMemoryQuery
 from memcore.kit import exact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection
 
 LARGEST_LIMIT: Final = (1 << 31) - 1
 """A limit above this is this: more than any page can hold, and every database takes it."""
 
+_TAGS: Final = (list, tuple, set, frozenset)  # not an iterator: whoever looks at one takes its tags away
 _MAX_FILTER_CHARS: Final = 1_000_000
 _CHECK_BYTES: Final = 4
 _ID_BYTES: Final = 16
@@ -64,22 +66,27 @@ def check_query(query: QueryLike, supports_filter: Callable[[str], bool]) -> Che
         UnsupportedMemoryQuery: the limit is negative, an axis has a wrong type, or a filter is not supported;
             all offending keys at once.
     """
-    text, tags, filters, limit = query.text, query.tags or (), query.filters or {}, query.limit
-    rejected = {key for key in filters if not supports_filter(key)} if isinstance(filters, dict) else {"filters"}
-    if type(limit) is not int or limit < 0:
-        rejected.add("limit")
-    if not isinstance(text, str | None):
-        rejected.add("text")
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
-        rejected.add("tags")
+    try:
+        text, tags, filters, limit = query.text, query.tags, query.filters, query.limit
+    except AttributeError as error:
+        reason = f"a MemoryQuery is needed: {type(query).__name__} has no attribute {error.name!r}"
+        raise UnsupportedMemoryQuery(["query"], reason=reason) from error
+    fits = {
+        "text": text is None or isinstance(text, str),
+        "tags": tags is None or (isinstance(tags, _TAGS) and all(isinstance(tag, str) for tag in tags)),
+        "limit": type(limit) is int and limit >= 0,
+    }
+    rejected = [axis for axis, fit in fits.items() if not fit]
+    rejected += [] if filters is None else _rejected_filters(filters, supports_filter)
     if rejected:
         raise UnsupportedMemoryQuery(rejected)
-    check_filter_values(filters)
-    return CheckedQuery(text or "", tuple(dict.fromkeys(tags)), filters, min(limit, LARGEST_LIMIT))
+    checked = dict(filters or {})
+    check_filter_values(checked)
+    return CheckedQuery(text or "", tuple(dict.fromkeys(tags or ())), checked, min(limit, LARGEST_LIMIT))
 
 
 def check_filter_values(filters: Mapping[str, Any]) -> None:
-    """Refuse filter values that equal no JSON value, such as NaN or a tuple.
+    """Refuse filters that no JSON entry can equal, such as NaN or a tuple.
 
     Raises:
         UnsupportedMemoryQuery: names every such key.
@@ -87,7 +94,7 @@ def check_filter_values(filters: Mapping[str, Any]) -> None:
     reasons: dict[str, str] = {}
     for key, value in filters.items():
         try:
-            exact_json.encode(value, field=key, max_chars=_MAX_FILTER_CHARS)
+            exact_json.encode({key: value}, field="filters", max_chars=_MAX_FILTER_CHARS)
         except UnsupportedMemoryItem as error:
             reasons[key] = f"{error.path}: {error.reason}"
     if reasons:
@@ -102,7 +109,7 @@ def check_erasure(filters: Mapping[str, Any], supports_filter: Callable[[str], b
     """
     if not filters:
         raise UnsupportedMemoryQuery(["filters"], reason="an empty filter would erase everything")
-    rejected = [key for key in filters if not supports_filter(key)]
+    rejected = _rejected_filters(filters, supports_filter)
     if rejected:
         raise UnsupportedMemoryQuery(rejected)
     check_filter_values(filters)
@@ -123,6 +130,18 @@ def check_id(item_id: object) -> UUID:
     if isinstance(item_id, UUID):
         return item_id
     raise UnsupportedMemoryQuery(["id"], reason=f"a UUID is needed, not {type(item_id).__name__}")
+
+
+def check_ids(item_ids: Collection[object], *, most: int) -> list[UUID]:
+    """Return the ids of one call, each once, in order.
+
+    Raises:
+        UnsupportedMemoryQuery: one of them is no UUID.
+        UnsupportedMemoryItem: there are more than `most` (I-45).
+    """
+    if len(item_ids) > most:
+        raise UnsupportedMemoryItem(field="ids", reason=f"over the limit of {most:,} ids in one call")
+    return list(dict.fromkeys(map(check_id, item_ids)))
 
 
 def check_page_limit(limit: object) -> int:
@@ -156,6 +175,12 @@ def decode_cursor(namespace: str, cursor: object) -> UUID:
     if not isinstance(cursor, str) or len(last) != _ID_BYTES or data[_ID_BYTES:] != _checksum(namespace, last):
         raise UnsupportedMemoryQuery(["after"], reason="not a cursor of this store")
     return UUID(bytes=last)
+
+
+def _rejected_filters(filters: object, supports_filter: Callable[[str], bool]) -> list[str]:
+    if not isinstance(filters, Mapping) or not all(isinstance(key, str) for key in filters):
+        return ["filters"]
+    return [key for key in filters if not supports_filter(key)]
 
 
 def _checksum(namespace: str, data: bytes) -> bytes:
