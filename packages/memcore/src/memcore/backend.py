@@ -59,9 +59,11 @@ class CheckReport(BaseModel, frozen=True, extra="forbid"):
     """Whether the faults were repaired by this check."""
 
 
-@runtime_checkable
 class Backend(Protocol):
-    """One connection to one service; opens on first use or explicitly, belongs to one event loop."""
+    """One connection to one service; opens on first use or explicitly, belongs to one event loop.
+
+    Not runtime-checkable: Python 3.11 reads the properties to check them, and some raise until the backend is open.
+    """
 
     @property
     def name(self) -> str:
