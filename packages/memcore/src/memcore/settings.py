@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from urllib.parse import SplitResult
 
-_SECRET_NAME: Final = re.compile("password|passwd|secret|token|key|auth", re.IGNORECASE)
+_SECRET_NAME: Final = re.compile("pass|pwd|secret|token|key|auth|credential", re.IGNORECASE)
 _PASSWORD: Final = re.compile(r"^((?:[^:/?#@]*://)?+[^:/?#@]*:)(.+)@", re.DOTALL)
-_QUERY_ENTRY: Final = re.compile(r"([?&][^=&]*=)([^&]*)")
+_QUERY_ENTRY: Final = re.compile(r"([?&#][^=&]*=)([^&]*)")
 _MASK: Final = "***"
 
 
@@ -60,7 +60,8 @@ class AdapterSettings(BaseModel):
             environ: the environment.
 
         Raises:
-            MemoryConfigurationError: a setting is unknown or bad; the message names it and never its value.
+            MemoryConfigurationError: it is no URL, or a setting is unknown or bad; the message names the setting
+                and those that are accepted, and never a value.
         """
         parts = _split(url)
         values: dict[str, Any] = {}
@@ -68,7 +69,7 @@ class AdapterSettings(BaseModel):
             if name.startswith(prefix):
                 values[cls._known(name.removeprefix(prefix).lower(), f"environment variable {name}")] = text
         values.update(cls.parse_url(parts))
-        for name, text in parse_qsl(parts.query, keep_blank_values=True):
+        for name, text in _entries(parts.query):
             values[cls._known(name, f"setting {name!r} in the URL")] = text
         for name, value in keywords.items():
             values[cls._known(name, f"setting {name!r}")] = value
@@ -77,10 +78,12 @@ class AdapterSettings(BaseModel):
     @classmethod
     def _known(cls, name: str, what: str) -> str:
         if name not in cls.model_fields:
-            accepted = ", ".join(sorted(cls.model_fields))
-            msg = f"unknown {what}; accepted settings: {accepted}"
-            raise MemoryConfigurationError(msg)
+            raise MemoryConfigurationError(f"unknown {what}; {cls._accepted()}")
         return name
+
+    @classmethod
+    def _accepted(cls) -> str:
+        return "accepted settings: " + ", ".join(sorted(cls.model_fields))
 
     @classmethod
     def _validated(cls, values: Mapping[str, Any]) -> Self:
@@ -89,7 +92,8 @@ class AdapterSettings(BaseModel):
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False, include_context=False)
         texts = [f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}" for fault in faults]
-        raise MemoryConfigurationError("bad setting: " + "; ".join(texts))  # not chained: the cause shows the values
+        # not chained: the cause shows the values
+        raise MemoryConfigurationError(f"bad setting: {'; '.join(texts)}; {cls._accepted()}")
 
 
 class MemorySettings(AdapterSettings):
@@ -122,6 +126,16 @@ def _is_secret(entry: re.Match[str]) -> bool:
 
 
 def _split(url: str) -> SplitResult:
+    """Split a URL; `urlsplit` alone would drop line breaks and set aside what follows a `#` without a word."""
+    if "#" in url or not url.isprintable():
+        msg = f"'#' and unprintable characters must be percent-escaped in a URL: {mask_url(url)!a}"
+        raise MemoryConfigurationError(msg)
     with suppress(ValueError):  # not chained: its text shows the password
         return urlsplit(url)
     raise MemoryConfigurationError(f"not a URL: {mask_url(url)}")
+
+
+def _entries(query: str) -> list[tuple[str, str]]:
+    with suppress(ValueError):  # not chained: it holds the value
+        return parse_qsl(query, keep_blank_values=True, errors="strict")
+    raise MemoryConfigurationError("a setting in the URL is not percent-escaped UTF-8")
