@@ -100,7 +100,8 @@ class Registry:
 
     def __init__(self) -> None:
         self.broken = []
-        self._origins: dict[str, str] = {}
+        self._origins: dict[str, tuple[str, str]] = {}
+        self._found: dict[str, list[tuple[str, Any]]] = {}
         self._plugins = pluggy.PluginManager(PROJECT)
         self._plugins.add_hookspecs(HookSpecs)
 
@@ -113,25 +114,30 @@ class Registry:
             distribution = point.dist.name if point.dist else "unknown distribution"
             try:
                 registry.register(point.load(), name=point.name, distribution=distribution)
-            except Exception as error:  # noqa: BLE001 - whatever a foreign plugin does when it loads
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a foreign plugin does when it loads
                 registry.broken.append(BrokenPlugin(distribution, point.name, _describe(error)))
         return registry
 
     def register(self, plugin: object, *, name: str, distribution: str) -> None:
         """Add one plugin: a module or an object with hook implementations.
 
+        Two distributions may use one name; whether their adapters go together is told when one is looked for.
+
         Raises:
-            MemoryConfigurationError: another plugin of that name is there, or a hook is not one of ours.
+            MemoryConfigurationError: it is there already, or a hook is not one of ours.
         """
+        full_name = f"{distribution}:{name}"
         try:
-            self._plugins.register(plugin, name=name)
+            self._plugins.register(plugin, name=full_name)
             self._plugins.check_pending()
-        except (ValueError, pluggy.PluginValidationError) as error:
-            if self._plugins.get_plugin(name) is plugin:
-                self._plugins.unregister(plugin)
+        except ValueError as error:
+            raise MemoryConfigurationError(f"plugin {name!r} of {distribution} is registered already") from error
+        except pluggy.PluginValidationError as error:
+            self._plugins.unregister(plugin)
             msg = f"plugin {name!r} of {distribution} cannot be registered: {error}"
             raise MemoryConfigurationError(msg) from error
-        self._origins[name] = distribution
+        self._origins[full_name] = distribution, name
+        self._found.clear()
 
     def adapters(self) -> list[Adapter]:
         """Return every adapter of every plugin that works, by name."""
@@ -169,22 +175,36 @@ class Registry:
         """Return a backend for the URL, not yet open; see `memcore.connect`."""
         adapter = self.find(url)
         prefix = f"{PROJECT}_{adapter.name}_".upper().replace("-", "_")
-        return adapter.connect(adapter.settings.resolve(url, settings, prefix=prefix, environ=os.environ))
+        resolved = adapter.settings.resolve(url, settings, prefix=prefix, environ=os.environ)
+        try:
+            return adapter.connect(resolved)
+        except ImportError as error:
+            msg = f"adapter {adapter.name!r} cannot load what it needs ({error}); reinstall {self.origin(adapter)}"
+            raise MemoryConfigurationError(msg) from error
 
     def _adapters(self) -> list[tuple[str, Adapter]]:
-        return self._collect("memcore_adapters")
+        return self._collect("memcore_adapters", Adapter)
 
-    def _collect(self, hook: str) -> list[tuple[str, Any]]:
-        """Call each plugin's own implementation, so that one that fails is set aside alone."""
-        found: list[tuple[str, Any]] = []
-        for implementation in reversed(getattr(self._plugins.hook, hook).get_hookimpls()):
-            origin = self._origins.get(implementation.plugin_name, implementation.plugin_name)
-            try:
-                found += [(origin, part) for part in implementation.function()]
-            except Exception as error:  # noqa: BLE001 - whatever a foreign plugin does when it is asked
-                self.broken.append(BrokenPlugin(origin, implementation.plugin_name, _describe(error)))
-                self._plugins.unregister(implementation.plugin)
-        return found
+    def _collect(self, hook: str, kind: type[object] = object) -> list[tuple[str, Any]]:
+        """Return what the plugins answer to a hook, each answer with its distribution; asked once."""
+        if hook not in self._found:
+            implementations = reversed(getattr(self._plugins.hook, hook).get_hookimpls())
+            asked = [self._ask(one.plugin_name, one.function, kind) for one in implementations]
+            self._found[hook] = [answer for answers in asked for answer in answers]
+        return list(self._found[hook])
+
+    def _ask(
+        self, plugin: str, function: Callable[[], Iterable[object]], kind: type[object]
+    ) -> list[tuple[str, object]]:
+        """Call one plugin's own implementation, so that one that fails is set aside alone."""
+        distribution, name = self._origins[plugin]
+        try:
+            return [(distribution, _checked(answer, kind)) for answer in function()]
+        except Exception as error:  # noqa: BLE001 - whatever a foreign plugin does when it is asked
+            broken = BrokenPlugin(distribution, name, _describe(error))
+            if broken not in self.broken:
+                self.broken.append(broken)
+            return []
 
     def _unknown(self, scheme: str) -> str:
         known = ", ".join(sorted({f"{name}://" for adapter in self.adapters() for name in adapter.schemes}))
@@ -247,6 +267,13 @@ def _scheme(url: object) -> str:
         msg = f"not a URL with a scheme, such as sqlite:///memory.db: {mask_url(url)!r}"
         raise MemoryConfigurationError(msg)
     return scheme.lower()
+
+
+def _checked(answer: object, kind: type[object]) -> object:
+    if not isinstance(answer, kind):
+        msg = f"a hook of memcore returned {type(answer).__name__}, not {kind.__name__}"
+        raise TypeError(msg)
+    return answer
 
 
 def _describe(error: BaseException) -> str:
