@@ -33,7 +33,10 @@ _HOW_TO_CONVERT: Final = {
     "bytearray": "decode it, or encode it as base64 text",
     "datetime": "convert it with .isoformat()",
     "date": "convert it with .isoformat()",
+    "time": "convert it with .isoformat()",
     "UUID": "convert it with str()",
+    "PurePath": "convert it with str()",
+    "Enum": "take its .value",
     "Decimal": "convert it to str or float",
 }
 
@@ -220,12 +223,14 @@ def _step(step: str | int) -> str:
 
 def _describe(value: object) -> str:
     kind = type(value)
-    for parent in kind.__mro__[1:]:
-        if parent in _CHECKS:
-            return f"{kind.__name__} is a subclass of {parent.__name__} and would come back as one; convert it"
     how = next((_HOW_TO_CONVERT[base.__name__] for base in kind.__mro__ if base.__name__ in _HOW_TO_CONVERT), None)
-    if how is None and hasattr(kind, "model_dump"):
+    if parent := next((base.__name__ for base in kind.__mro__ if base in _CHECKS), None):
+        how = how or f"convert it with {parent}()"
+        return f"{kind.__name__} is a subclass of {parent} and would come back as one; {how}"
+    if hasattr(kind, "model_dump"):
         how = "convert it with .model_dump(mode='json')"
+    elif hasattr(kind, "__dataclass_fields__"):
+        how = "convert it with dataclasses.asdict()"
     return f"{kind.__name__} is not JSON" + (f"; {how}" if how else "")
 
 
