@@ -5,11 +5,12 @@ Every adapter stores the id, `created_at` and this text; words, terms and vector
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryItem
 from memcore.items.model import MemoryItem
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class SizeLimits(BaseModel, frozen=True, extra="forbid"):
-    """How large an item and a batch may be; over a limit a store refuses, it never cuts (I-45)."""
+    """How large an item and a batch may be; over a limit a store refuses, it never cuts (I-45).
+
+    Where a setting is text, as in a URL or the environment, it is JSON: `{"content": 1000}`.
+    """
 
     content: int = Field(default=4_000_000, gt=0)
     """Characters of the content as JSON text."""
@@ -32,6 +36,11 @@ class SizeLimits(BaseModel, frozen=True, extra="forbid"):
     """Characters of one tag."""
     batch: int = Field(default=10_000, gt=0)
     """Items, or ids, of one call."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: object) -> object:
+        return json.loads(value) if isinstance(value, str) else value
 
 
 class ItemLike(Protocol):
