@@ -1,0 +1,58 @@
+"""Tells whether the suite that runs is the suite that was installed: no function of it was replaced meanwhile.
+
+The source of every module is compiled again, and each function that stands in the running module is compared with its
+code. What was patched, by a conftest, a plugin or the adapter itself, is named.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from functools import cached_property
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING
+
+import memcore_conformance
+from memcore_conformance.catalogue import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def altered() -> list[str]:
+    """Return the names of the functions of the loaded suite that are not what their source says."""
+    package = memcore_conformance.__name__
+    modules = [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] == package]
+    return [f"{module.__name__}.{name}" for module in modules for name in _altered_in(module)]
+
+
+def _altered_in(module: ModuleType) -> Iterator[str]:
+    source = inspect.getsource(module)
+    compiled = compile(source, str(module.__file__), "exec", dont_inherit=True)
+    yield from _differences(compiled, vars(module), prefix="")
+
+
+def _differences(compiled: CodeType, living: dict[str, object], *, prefix: str) -> Iterator[str]:
+    """Compare the functions and classes that a body of code defines with those that live under their names."""
+    for code in compiled.co_consts:
+        if not isinstance(code, CodeType) or code.co_name.startswith("<"):
+            continue
+        part = living.get(code.co_name)
+        if isinstance(part, type):
+            yield from _differences(code, dict(vars(part)), prefix=f"{prefix}{code.co_name}.")
+        elif code not in _codes(part):
+            yield prefix + code.co_name
+
+
+def _codes(part: object) -> list[CodeType]:
+    """Return the code of a function, under whatever a decorator made of it."""
+    if isinstance(part, Case):
+        return _codes(part.function)
+    if isinstance(part, property):
+        return [*_codes(part.fget), *_codes(part.fset)]
+    if isinstance(part, cached_property):
+        return _codes(part.func)
+    if isinstance(part, (staticmethod, classmethod)):
+        return _codes(part.__func__)
+    function = inspect.unwrap(part) if callable(part) else None
+    return [function.__code__] if isinstance(function, FunctionType) else []
