@@ -1,0 +1,5 @@
+"""`python -m memcore_cli` is the `memcore` command."""
+
+from memcore_cli.main import run
+
+run()
