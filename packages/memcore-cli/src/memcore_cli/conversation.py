@@ -108,7 +108,8 @@ def read_date(text: str) -> float:
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     hour, minute, half, day, month, year = spoken.groups()
     hours = int(hour) % 12 + (12 if half.lower() == "pm" else 0) if half else int(hour)
-    return datetime(int(year), _MONTHS.index(month[:3].lower()) + 1, int(day), hours, int(minute), tzinfo=UTC).timestamp()
+    number = _MONTHS.index(month[:3].lower()) + 1
+    return datetime(int(year), number, int(day), hours, int(minute), tzinfo=UTC).timestamp()
 
 
 def _parse(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
