@@ -17,19 +17,6 @@ from memcore_cli.item_json import read_json
 
 _NAMESPACE: Final = UUID("5b0f7c8e-7a39-4a55-8f0e-5d0c5f7f1c86")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
 _SPOKEN_DATE: Final = re.compile(r"(\d{1,2}):(\d{2}) ?([ap]m)? on (\d{1,2}) ([a-z]+),? (\d{4})", re.IGNORECASE)
 
 
