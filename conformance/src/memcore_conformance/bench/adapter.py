@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from memcore_conformance.bench.driver import Place
+    from memcore_conformance.bench.place import Place
     from memcore_conformance.bench.workload import Item, Question
 
 _FIRST_RESULT: Final = """
@@ -51,11 +51,8 @@ class AdapterDriver(Driver):
         await self._backend.close()
 
     async def forget(self) -> None:
-        """Drop the namespace, unless all data lie in the folder, which goes as a whole."""
-        if self._place.size():
-            return
-        async with self._place.connect(self._url) as backend:
-            await backend.drop_namespace()
+        """Drop the namespace where it lies outside the folder."""
+        await self._place.forget(self._url)
 
     async def put(self, item: Item) -> None:
         """Store one item."""

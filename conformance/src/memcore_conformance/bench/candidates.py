@@ -20,7 +20,8 @@ from memcore_conformance.bench.raw_sqlite import AiosqliteDriver, Sqlite3Driver
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from memcore_conformance.bench.driver import Driver, Place
+    from memcore_conformance.bench.driver import Driver
+    from memcore_conformance.bench.place import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,12 @@
-"""What is measured: a driver does the workload's operations its own way, in a place of its own."""
+"""What is measured: a driver does the workload's operations its own way."""
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import memcore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
     from uuid import UUID
 
     from memcore_conformance.bench.workload import Item, Question
@@ -23,23 +18,6 @@ class NotOffered(Exception):
     def __init__(self, question: Question) -> None:
         super().__init__(question)
         self.question = question
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where one candidate keeps its data: a folder and a namespace, both disposable."""
-
-    folder: Path
-    namespace: str
-
-    def connect(self, url: str) -> memcore.Backend:
-        """Return a backend in this namespace; a relative path in the URL lies in this folder."""
-        with contextlib.chdir(self.folder):
-            return memcore.connect(url, namespace=self.namespace)
-
-    def size(self) -> int:
-        """Return the bytes of all files in the folder."""
-        return sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
 
 
 class Driver(ABC):

@@ -15,7 +15,7 @@ from memcore_conformance.bench.driver import Driver, NotOffered
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcore_conformance.bench.driver import Place
+    from memcore_conformance.bench.place import Place
     from memcore_conformance.bench.workload import Item, Question
 
 _NAMESPACE: Final = ("bench",)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 from memcore.kit.text import analyse_item
 
 from memcore_conformance.bench.check import check
-from memcore_conformance.bench.driver import Driver, NotOffered, Place
+from memcore_conformance.bench.driver import Driver, NotOffered
+from memcore_conformance.bench.place import Place
 from memcore_conformance.bench.startup import run_fresh
 from memcore_conformance.bench.timing import at_once, one_by_one
 from memcore_conformance.bench.workload import Item, make_items, make_questions
@@ -106,7 +107,7 @@ class _Stand:
 
 async def _set_up(candidate: Candidate, folder: Path) -> _Stand:
     """Try the candidate on a small store, then open the one to be measured."""
-    trial, place = (Place(_made(folder / use), _fresh_name()) for use in ("trial", "store"))
+    trial, place = Place.fresh(folder / "trial"), Place.fresh(folder / "store")
     driver = candidate.driver(trial)
     await driver.open()
     try:
@@ -117,15 +118,6 @@ async def _set_up(candidate: Candidate, folder: Path) -> _Stand:
     driver = candidate.driver(place)
     await driver.open()
     return _Stand(candidate, place, driver, left_out)
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    return folder
-
-
-def _fresh_name() -> str:
-    return f"bench-{random.getrandbits(64):016x}"
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from memcore_conformance.bench.driver import Driver, NotOffered
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memcore_conformance.bench.driver import Place
+    from memcore_conformance.bench.place import Place
     from memcore_conformance.bench.workload import Item, Question
 
 _FILE: Final = "raw.db"

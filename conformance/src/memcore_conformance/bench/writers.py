@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from memcore_conformance.bench.candidates import Candidate
-from memcore_conformance.bench.driver import Place
+from memcore_conformance.bench.place import Place
 from memcore_conformance.bench.workload import make_items
 
 if TYPE_CHECKING:
