@@ -86,6 +86,20 @@ def demo(session: nox.Session) -> None:
 
 
 @nox.session
+def bench(session: nox.Session) -> None:
+    """Measure how fast adapters are, beside raw limits and peers; `nox -s bench -- --help`."""
+    session.install(*PINNED, *FOLDERS, "./conformance[bench]")
+    session.run("python", "-m", "memcore_conformance.bench", *session.posargs)
+
+
+@nox.session
+def quality(session: nox.Session) -> None:
+    """Measure what adapters find of labelled evidence; `nox -s quality -- --help`."""
+    session.install(*PINNED, *FOLDERS)
+    session.run("python", "-m", "memcore_conformance.quality", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation into site/; a broken link or reference is an error."""
     session.install(*PINNED, *FOLDERS, *_tools("docs"))
