@@ -77,13 +77,18 @@ class AdapterSettings(BaseModel):
 
     @classmethod
     def _known(cls, name: str, what: str) -> str:
-        if name not in cls.model_fields:
+        if name not in cls._names():
             raise MemoryConfigurationError(f"unknown {what}; {cls._accepted()}")
         return name
 
     @classmethod
     def _accepted(cls) -> str:
-        return "accepted settings: " + ", ".join(sorted(cls.model_fields))
+        return "accepted settings: " + ", ".join(cls._names())
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        """Return what the settings are called: by an alias where pydantic needs the plain name for itself."""
+        return sorted(field.alias or name for name, field in cls.model_fields.items())
 
     @classmethod
     def _validated(cls, values: Mapping[str, Any]) -> Self:

@@ -19,6 +19,11 @@ TERM_BYTES: Final = 12
 """96 bits: two of a billion terms meet by chance once in 10**10 stores."""
 
 
+def namespace_term(namespace: str) -> bytes:
+    """Return the term of a whole namespace, for an engine that keeps many of them in one index."""
+    return _digest(namespace, "namespace", "", "")
+
+
 def tag_term(namespace: str, tag: str) -> bytes:
     """Return the term of a tag."""
     return _digest(namespace, "tag", "", tag)
