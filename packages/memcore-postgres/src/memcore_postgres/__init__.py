@@ -1,0 +1,1 @@
+"""Agent memory in PostgreSQL: one server or a cluster, many machines."""

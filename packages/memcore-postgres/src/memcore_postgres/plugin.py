@@ -1,0 +1,32 @@
+"""What memcore finds when this distribution is installed; loads no driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcore.plugins import Adapter, hookimpl
+from memcore_postgres.settings import PostgresSettings
+
+if TYPE_CHECKING:
+    from memcore.backend import Backend
+
+
+@hookimpl
+def memcore_adapters() -> list[Adapter]:
+    """Offer `postgresql://`, and `postgres://` as the driver does."""
+    return [
+        Adapter(
+            name="postgres",
+            schemes=("postgresql", "postgres"),
+            summary="PostgreSQL: one server or a cluster, shared by many machines",
+            contracts=frozenset({"items"}),
+            connect=_connect,
+            settings=PostgresSettings,
+        )
+    ]
+
+
+def _connect(settings: PostgresSettings) -> Backend:
+    from memcore_postgres.backend import PostgresBackend  # noqa: PLC0415 - loads the driver
+
+    return PostgresBackend(settings)
