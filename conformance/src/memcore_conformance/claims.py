@@ -27,6 +27,7 @@ Claim = Literal[
     "full_retrieve",
     "full_search",
     "lossy",
+    "eventual",
     "analysed",
     "managed",
     "maintenance",
@@ -47,6 +48,9 @@ CORE: Final[frozenset[Claim]] = frozenset({"items", "backend"})
 
 CAPABILITIES: Final[tuple[Claim, ...]] = CLAIMS[CLAIMS.index("analysed") :]
 """What a grade lists beside `core`, as claimed or as not claimed."""
+
+TO_BE_PROVEN: Final[frozenset[Claim]] = frozenset({"lossy", *CAPABILITIES})
+"""Claims that make the faculties which prove them mandatory."""
 
 LIMITS: Final[tuple[Claim, ...]] = CLAIMS[CLAIMS.index("transport") : CLAIMS.index("lossy")]
 """What a grade mentions only where it is not claimed: most adapters do."""
@@ -95,7 +99,7 @@ class Claims(BaseModel):
                 return self.transport
             case "items" | "immediate" | "created_at" | "metadata" | "filters" | "open_filters" | "hit_tags":
                 return self._manifest_holds(name)
-            case "full_retrieve" | "full_search" | "lossy":
+            case "full_retrieve" | "full_search" | "lossy" | "eventual":
                 return self._manifest_holds(name)
             case _:
                 return self._capabilities_hold(name)
@@ -107,6 +111,7 @@ class Claims(BaseModel):
         held = {
             "items": True,
             "immediate": manifest.search_consistency == "immediate",
+            "eventual": manifest.search_consistency == "eventual",
             "created_at": "created_at" in manifest.native_item_fields,
             "metadata": manifest.preserves_metadata,
             "filters": manifest.open_filters or bool(manifest.supported_filters),

@@ -12,11 +12,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
-from memcore_conformance.claims import CAPABILITIES, Claims
-from memcore_conformance.expect import Mismatch, describe
+from memcore_conformance.claims import TO_BE_PROVEN, Claims
+from memcore_conformance.expect import describe
 from memcore_conformance.harness import Harness, InProcess
-from memcore_conformance.trial import ServiceMissing, Trial, Unproven, lacking
-from memcore_conformance.verdicts import Failure, Verdict
+from memcore_conformance.trial import Trial, lacking
+from memcore_conformance.verdicts import Failure, Mismatch, ServiceMissing, Unproven, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -144,7 +144,7 @@ class _Attempt:
 
     def _without(self, what: str) -> Verdict:
         """What is claimed has to be proven; only what every adapter has to do may stay unproven, as `portable`."""
-        beyond = [claim for claim in self._case.claims if claim in CAPABILITIES]
+        beyond = [claim for claim in self._case.claims if claim in TO_BE_PROVEN]
         if not beyond:
             return self._other("unproven", f"the harness cannot show it: {what}")
         return self._failed(

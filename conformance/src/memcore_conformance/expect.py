@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from memcore import MemoryItem
 from memcore.items.manifest import ITEM_FIELDS
 
+from memcore_conformance.verdicts import Ending, Mismatch
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
@@ -21,15 +23,6 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound=BaseException)
 
 _LONGEST = 200
-
-
-class Mismatch(Exception):
-    """Something came that was not expected."""
-
-    def __init__(self, *, expected: str, got: str) -> None:
-        self.expected = expected
-        self.got = got
-        super().__init__(f"expected {expected}, got {got}")
 
 
 def that(condition: object, *, expected: str, got: object) -> None:
@@ -105,8 +98,8 @@ class Raised(Generic[E]):
         expected = " or ".join(kind.__name__ for kind in self._kinds) + (f" {self._what}" if self._what else "")
         if error is None:
             raise Mismatch(expected=expected, got="no error")
-        if isinstance(error, Mismatch) or not isinstance(error, (Exception, *self._kinds)):
-            return False  # the end of the case: a difference found inside, or its time is over
+        if isinstance(error, Ending) or not isinstance(error, (Exception, *self._kinds)):
+            return False  # the case has ended inside, or its time is over
         if not isinstance(error, self._kinds):
             raise Mismatch(expected=expected, got=describe(error)) from error
         self.error = error

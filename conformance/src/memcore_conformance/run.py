@@ -12,8 +12,7 @@ from memcore_conformance.catalogue import catalogue
 from memcore_conformance.claims import Claims
 from memcore_conformance.engine import SEED, Survey, run_case, survey
 from memcore_conformance.grades import Grade, grade
-from memcore_conformance.trial import ServiceMissing
-from memcore_conformance.verdicts import Verdict
+from memcore_conformance.verdicts import ServiceMissing, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,10 +8,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 from uuid import UUID
 
-from memcore import MemoryAdapterUnavailable, MemoryItem, MemoryQuery
+from memcore import MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem, MemoryQuery
 
 from memcore_conformance import expect
+from memcore_conformance.child import Child
 from memcore_conformance.harness import FACULTIES, Harness, StoreHarness
+from memcore_conformance.verdicts import ServiceMissing, Unproven
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -31,14 +33,6 @@ if TYPE_CHECKING:
     )
 
 T = TypeVar("T")
-
-
-class ServiceMissing(Exception):
-    """The harness failed, or its service cannot be reached: nothing can be said about the adapter."""
-
-
-class Unproven(Exception):
-    """The harness cannot do what the case needs."""
 
 
 @runtime_checkable
@@ -80,7 +74,11 @@ class Trial:
         return backend
 
     async def make_backend(self, **settings: object) -> Backend:
-        """Return a backend that is not open yet."""
+        """Return a backend that is not open yet.
+
+        Raises:
+            MemoryConfigurationError: the adapter refuses the settings.
+        """
         if not isinstance(self._harness, Harness):
             msg = "this harness makes stores, not backends"
             raise Unproven(msg)
@@ -88,6 +86,13 @@ class Trial:
         backend = await self.harness_does(f"make_backend({text})", self._harness.make_backend(**settings))
         self._closing.append(backend)
         return backend
+
+    async def process(self) -> Child:
+        """Start another process on the data of the default settings; needs the faculty `processes`."""
+        url = cast("Processes", self._faculty("processes")).url()
+        child = await self.does("start another process", Child.start(url))
+        self._closing.append(child)
+        return child
 
     # --- material ---
 
@@ -145,11 +150,6 @@ class Trial:
         return cast("ClockControl", self._faculty("clock"))
 
     @property
-    def processes(self) -> Processes:
-        """See `Processes`."""
-        return cast("Processes", self._faculty("processes"))
-
-    @property
     def losses(self) -> LossFixtures:
         """See `LossFixtures`."""
         return cast("LossFixtures", self._faculty("losses"))
@@ -181,6 +181,8 @@ class Trial:
         self.done.append(f"harness: {text}")
         try:
             return await call
+        except MemoryConfigurationError:  # the adapter's, about settings
+            raise
         except Exception as error:
             msg = f"the harness failed in {text}: {expect.describe(error)}"
             raise ServiceMissing(msg) from error

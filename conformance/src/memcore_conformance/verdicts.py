@@ -1,4 +1,7 @@
-"""What a case can end in. There is no skip and no waiver."""
+"""What a case can end in. There is no skip and no waiver.
+
+The exceptions are how a case ends before its last line; the engine makes verdicts of them.
+"""
 
 from __future__ import annotations
 
@@ -35,3 +38,24 @@ class Verdict(BaseModel):
     failure: Failure | None = None
     note: str | None = None
     """Why it is `error`, `unproven` or `not_claimed`."""
+
+
+class Ending(Exception):
+    """A case has come to its end."""
+
+
+class Mismatch(Ending):
+    """Something came that was not expected: `failed`."""
+
+    def __init__(self, *, expected: str, got: str) -> None:
+        self.expected = expected
+        self.got = got
+        super().__init__(f"expected {expected}, got {got}")
+
+
+class ServiceMissing(Ending):
+    """The harness failed, or its service cannot be reached: `error`, nothing can be said about the adapter."""
+
+
+class Unproven(Ending):
+    """The harness cannot do what the case needs: `unproven`."""

@@ -1,0 +1,89 @@
+"""Deliberately broken adapters: each is one wrong behaviour in a few lines, and names the case that must catch it.
+
+`mutant` and `harmless` are class decorators over the parts of two adapters that are right: `Items` and `Backend` of
+`memory://`, and `RemoteItems`, `RemoteBackend`, `Wire`, `Service` of the reference adapter with a transport; a harness
+may be broken too.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from memcore.in_memory import InMemoryBackend
+from memcore.items.in_memory import InMemoryItems
+from memcore.settings import MemorySettings
+from memcore_conformance.memory import MemoryHarness
+from remote import RemoteBackend, RemoteHarness, RemoteItems, Service, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memcore_conformance.harness import HarnessFactory
+
+Items = InMemoryItems
+
+
+class Backend(InMemoryBackend):
+    """`memory://` with items that can be exchanged."""
+
+    items_type: ClassVar[type[InMemoryItems]] = InMemoryItems
+
+    def __init__(self, settings: MemorySettings | None = None) -> None:
+        super().__init__(settings)
+        self._items = self.items_type(self._lifecycle, self._settings.limits, namespace=self._settings.namespace)
+
+
+class Harness(MemoryHarness):
+    """`memory://` with a backend that can be exchanged."""
+
+    backend_type: ClassVar[type[Backend]] = Backend
+
+    async def make_backend(self, **settings: object) -> Backend:
+        return self.backend_type(MemorySettings.resolve("memory://", settings, prefix="MEMORY_", environ={}))
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A broken adapter, or a harmless variant: one without a killer."""
+
+    name: str
+    killer: str | None
+    factory: HarnessFactory
+    sentence: str
+
+
+def mutant(killer: str) -> Callable[[type], Mutant]:
+    """Make a mutant of a broken part; `killer` is the case that must catch it."""
+    return lambda part: Mutant(part.__name__, killer, _harness(part), part.__doc__ or "")
+
+
+def harmless(part: type) -> Mutant:
+    """Make a variant of a part that differs and is right: it must pass everything."""
+    return Mutant(part.__name__, None, _harness(part), part.__doc__ or "")
+
+
+def all_mutants() -> list[Mutant]:
+    """Return every mutant and variant of the modules beside this one."""
+    names = sorted(module.name for module in pkgutil.iter_modules(sys.modules[__name__].__path__))
+    modules = [import_module(f"{__name__}.{name}") for name in names]
+    return [part for module in modules for part in vars(module).values() if isinstance(part, Mutant)]
+
+
+_PARTS: Final = (
+    (Items, lambda part: _harness(type(part.__name__, (Backend,), {"items_type": part}))),
+    (Backend, lambda part: type(part.__name__, (Harness,), {"name": part.__name__, "backend_type": part})),
+    (RemoteItems, lambda part: _harness(type(part.__name__, (RemoteBackend,), {"items_type": part}))),
+    (RemoteBackend, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "backend_type": part})),
+    (Wire, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "wire_type": part})),
+    (Service, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "service_type": part})),
+)
+
+
+def _harness(part: type) -> HarnessFactory:
+    """Return the harness factory of an adapter with this part exchanged."""
+    made = [make for kind, make in _PARTS if issubclass(part, kind)]
+    return made[0](part) if made else type(part.__name__, (part,), {"name": part.__name__})

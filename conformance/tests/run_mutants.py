@@ -1,0 +1,61 @@
+"""Tries the suite on every mutant: its named case must catch it, and its whole failing set must be the reviewed one.
+
+`python conformance/tests/run_mutants.py [--update] [NAME ...]`; `--update` writes `mutants/failing_sets.json` anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from memcore_conformance.catalogue import catalogue
+from memcore_conformance.run import run
+from mutants import all_mutants
+
+if TYPE_CHECKING:
+    from mutants import Mutant
+
+FAILING_SETS: Final = Path(__file__).parent / "mutants" / "failing_sets.json"
+PATIENCE: Final = 0.1
+"""A mutant that hangs shall not hold up the rest."""
+
+
+def main(arguments: list[str]) -> int:
+    names = {name for name in arguments if not name.startswith("-")}
+    mutants = [mutant for mutant in all_mutants() if mutant.name in names or not names]
+    known: dict[str, list[str]] = json.loads(FAILING_SETS.read_text()) if FAILING_SETS.exists() else {}
+    found = {mutant.name: failing(mutant) for mutant in mutants}
+    faults = [fault for mutant in mutants for fault in judge(mutant, found[mutant.name])]
+    if not names:
+        killers = {mutant.killer for mutant in mutants}
+        faults += [f"{case.id}: no mutant names it as its killer" for case in catalogue() if case.id not in killers]
+    if "--update" in arguments:
+        FAILING_SETS.write_text(json.dumps(dict(sorted({**known, **found}.items())), indent=1) + "\n")
+    else:
+        faults += [
+            f"{name}: fails {found[name]}, reviewed: {known.get(name)}"
+            for name in found
+            if found[name] != known.get(name)
+        ]
+    print("\n".join([*faults, f"{len(mutants)} mutants, {len(faults)} faults"]))
+    return 1 if faults else 0
+
+
+def failing(mutant: Mutant) -> list[str]:
+    """Return the cases that a mutant fails."""
+    return [verdict.case for verdict in run(mutant.factory, patience=PATIENCE).ended("failed", "error")]
+
+
+def judge(mutant: Mutant, failed: list[str]) -> list[str]:
+    """Return what is wrong with the failing set of a mutant."""
+    if mutant.killer is None:
+        return [f"{mutant.name}: harmless, and fails {failed}"] if failed else []
+    if mutant.killer not in catalogue():
+        return [f"{mutant.name}: no such case {mutant.killer}"]
+    return [] if mutant.killer in failed else [f"{mutant.name}: {mutant.killer} does not catch it; failing: {failed}"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
