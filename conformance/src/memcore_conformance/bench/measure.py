@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import random
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -22,7 +23,7 @@ from memcore_conformance.bench.driver import Driver, NotOffered
 from memcore_conformance.bench.place import Place
 from memcore_conformance.bench.startup import run_fresh
 from memcore_conformance.bench.timing import at_once, one_by_one
-from memcore_conformance.bench.workload import Item, make_items, make_questions
+from memcore_conformance.bench.workload import Item, make_items, make_questions, matching
 from memcore_conformance.bench.writers import PROCESSES, Outcome, write_at_once
 
 if TYPE_CHECKING:
@@ -75,21 +76,24 @@ async def measure(
     The files of all candidates go into `root`, and are of no use afterwards. `writers` says whether several processes
     write as well, which takes a while.
     """
-    stands = [await _set_up(candidate, root / f"{size}-{number}") for number, candidate in enumerate(group.candidates)]
-    bench = _Bench(size, runs, stands, tell)
+    bench = _Bench(size, runs, tell)
     try:
-        await bench.load()
-        await bench.read()
-        await bench.start_again()
-        await bench.write()
-        await bench.close()
+        async with AsyncExitStack() as opened:
+            for number, candidate in enumerate(group.candidates):
+                stand = await _set_up(candidate, root / f"{size}-{number}")
+                opened.push_async_callback(stand.driver.close)
+                bench.stands.append(stand)
+            await bench.load()
+            await bench.read()
+            await bench.start_again()
+            await bench.write()
         if writers:
             await bench.write_from_processes()
     finally:
         gc.unfreeze()
-        for stand in stands:
+        for stand in bench.stands:
             await stand.driver.forget()
-    left_out = {stand.candidate.name: dict(stand.left_out) for stand in stands}
+    left_out = {stand.name: dict(stand.left_out) for stand in bench.stands}
     return Measurements(size, bench.figures, left_out, bench.outcomes)
 
 
@@ -124,8 +128,8 @@ async def _set_up(candidate: Candidate, folder: Path) -> _Stand:
 class _Bench:
     size: int
     runs: int
-    stands: list[_Stand]
     tell: Callable[[str], None]
+    stands: list[_Stand] = field(default_factory=list)
     figures: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     outcomes: dict[str, dict[str, list[Outcome]]] = field(default_factory=dict)
     items: list[Item] = field(init=False)
@@ -166,7 +170,8 @@ class _Bench:
             await stand.driver.close()
             if stand.place.size():
                 self._note("bytes an item", stand, stand.place.size() / self.size)
-        question = make_questions()["search common"][0]
+        loaded, common = self.items[: self.size], make_questions()["search common"]
+        question = next(question for question in common if matching(loaded, question))
         for _, stand in self._turns("first result", needs="search common", lasting=True):
             try:
                 program = stand.driver.first_result(question)
@@ -185,11 +190,6 @@ class _Bench:
         for run, stand in self._turns("put, 64 tasks"):
             put = partial(at_once, stand.driver.put, tasks=TASKS, budget=_BUDGET)
             self._note("put, 64 tasks", stand, await put(portions[run][1]))
-
-    async def close(self) -> None:
-        """Close every store."""
-        for stand in self.stands:
-            await stand.driver.close()
 
     async def write_from_processes(self) -> None:
         """Let several processes write into each store that they can share."""
