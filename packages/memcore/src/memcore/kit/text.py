@@ -1,53 +1,58 @@
 """Analysis: text becomes words once, here, the same way for every backend; the engines index these words as they are.
 
-A word is one run of letters and digits, folded so that texts which a reader would call equal become equal: compatibility
-forms, case and accents are gone, and English endings are stemmed. Scripts that write no spaces become 1- and 2-grams. Each
-emoji or other non-ASCII symbol is a word too. No word holds ASCII punctuation, blanks, capitals, controls or surrogates,
-so every engine's simplest tokenizer keeps it whole.
+A word is a run of letters and digits in any script, folded and without its ending. Scripts that write no spaces become
+1- and 2-grams. Each emoji or other non-ASCII symbol is a word too. No word holds ASCII punctuation, blanks, capitals,
+controls or surrogates: the simplest tokenizer of an engine keeps it whole, and nothing in it can be an operator.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from datetime import UTC, datetime
-from itertools import islice
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Final
 
+from memcore.kit.folding import FLAG_LETTERS, fold
 from memcore.kit.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 ANALYSIS_VERSION: Final = 1
-"""Stored with every index; raised by any change that gives another word for some text."""
+"""Stored with every index; any change that gives another word for some text raises it."""
 MAX_WORD_LENGTH: Final = 64
-"""A longer word is cut to its first part, in texts and in queries, so that it is still found."""
+"""Longer words are cut to their first part, in texts and in queries, so that they are still found."""
 MAX_WORDS: Final = 16_000
 """How many words of one object are indexed (I-45)."""
 MAX_WORDS_BYTES: Final = 512 * 1024
-"""How many bytes of UTF-8 the indexed words of one object have in sum (I-45)."""
+"""How many bytes of UTF-8 the indexed words of one object have together (I-45)."""
 MAX_QUERY_WORDS: Final = 512
-"""How many different words of a query take part."""
+"""How many different words of one query are searched for: engines limit the size of an expression."""
 
-_MONTHS: Final = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS: Final = "January February March April May June July August September October November December"
+_CACHED_STEMS: Final = 1 << 16
+_MAX_WORD_BYTES: Final = 4 * MAX_WORD_LENGTH
+
+# Han, kana, Hangul, Bopomofo, Thai, Lao, Khmer, Myanmar; folding leaves only letters inside these ranges.
+_DENSE: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f"
+    "\uac00-\ud7ff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-_CACHED_WORDS: Final = 1 << 16
-_SAFE_COUNT: Final = MAX_WORDS_BYTES // (4 * MAX_WORD_LENGTH)  # so many words cannot be over the bound of bytes
-_SHORT: Final = 3  # shorter words have no ending: the stemmer would leave nothing of "s"
+_HAS_UNSPACED: Final = re.compile(f"[{_DENSE}{FLAG_LETTERS}]")
+_PARTS: Final = re.compile(f"([{_DENSE}]+)|[{FLAG_LETTERS}]{{1,2}}|[^ {_DENSE}{FLAG_LETTERS}]+")
 
 
 def analyse(text: str) -> list[str]:
     """Return the words of a text in order, repeats included, within the indexing bounds."""
-    return _bounded(_words(text), MAX_WORDS, MAX_WORDS_BYTES)
+    return _stem_all(_words(text), MAX_WORDS_BYTES)
 
 
 def analyse_query(text: str) -> list[str]:
     """Return the different words of a query in order, without stop words unless nothing else remains.
 
-    At most `MAX_QUERY_WORDS`; none if the text has no word, which finds nothing (I-66).
+    A text without a word gives none, and finds nothing (I-66).
     """
     words = _words(text)
     telling = [word for word in words if word not in STOP_WORDS] or words
@@ -55,20 +60,22 @@ def analyse_query(text: str) -> list[str]:
 
 
 def analyse_item(content: object, tags: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the words of an item's searchable text and those of its tags (I-66).
+    """Return the words of an item's searchable text and the words of its tags (I-66).
 
-    The indexing bounds hold for both together, and the tags come first: a long text never hides them.
+    The bounds hold for both together. Tags go first: no text is so long that it hides them.
     """
-    tag_words = analyse("\n".join(tags)) if tags else []
     text = content if isinstance(content, str) else "\n".join(searchable_strings(content))
-    left = MAX_WORDS_BYTES - _size(tag_words) if tag_words else MAX_WORDS_BYTES
-    return _bounded(_words(text), MAX_WORDS - len(tag_words), left), tag_words
+    if not tags:
+        return analyse(text), []
+    tag_words = analyse("\n".join(tags))
+    left = MAX_WORDS - len(tag_words)
+    return _stem_all(_words(text)[:left], MAX_WORDS_BYTES - sum(map(_size, tag_words))), tag_words
 
 
 def searchable_strings(content: object) -> Iterator[str]:
     """Yield the content if it is a string, else every string inside it, in order (I-66).
 
-    Keys are structure that many items share, not something that one of them says: only values are yielded.
+    Keys are not among them: they are the form that many items share, not what one of them says.
     """
     if isinstance(content, str):
         yield content
@@ -78,17 +85,93 @@ def searchable_strings(content: object) -> Iterator[str]:
 
 
 def date_words(created_at: float) -> tuple[str, ...]:
-    """Return year, English month and day (UTC) as words, or none for a time that no calendar holds."""
+    """Return year, English month and day of a time in UTC as words; none for a time that no calendar has."""
     try:
-        date = datetime.fromtimestamp(created_at, UTC)
-    except (OverflowError, ValueError, OSError):
+        date = _EPOCH + timedelta(seconds=created_at)
+    except (OverflowError, ValueError):
         return ()
-    return (str(date.year), _STEMS[_MONTHS[date.month - 1]], str(date.day))
+    return str(date.year), _month_words()[date.month - 1], str(date.day)
 
 
-def _words(text: str) -> Iterable[str]:
-    """Return the folded words, neither cut nor stemmed yet."""
-    if text.isascii():
-        return text.translate(_FOLDED).split()
-    folded = unicodedata.normalize("NFKC", text).translate(_FOLDED)
-    return _split(folded) if _DENSE.search(folded) else folded.split()
+def may_be_date(word: str) -> bool:
+    """Tell whether `date_words` gives this word for some time."""
+    return (word.isascii() and word.isdigit()) or word in _month_words()
+
+
+@cache
+def _month_words() -> tuple[str, ...]:
+    return tuple(analyse(_MONTHS))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words within the bound of their number, folded, but neither cut nor stemmed."""
+    folded = fold(text)
+    if not folded.isascii() and _HAS_UNSPACED.search(folded):
+        return list(islice(_parts(folded), MAX_WORDS))
+    return folded.split()[:MAX_WORDS]
+
+
+def _parts(folded: str) -> Iterator[str]:
+    """Yield the words of a text that spaces do not separate everywhere, in order, so that a bound keeps the first."""
+    for part in _PARTS.finditer(folded):
+        run = part[1]
+        if run is None:
+            yield part[0]
+            continue
+        yield run[0]
+        for first, second in pairwise(run):
+            yield first + second
+            yield second
+
+
+def _stem_all(words: list[str], max_bytes: int) -> list[str]:
+    stems = list(map(_STEMS.__getitem__, words))
+    if len(stems) * _MAX_WORD_BYTES <= max_bytes:
+        return stems
+    ends = accumulate(map(_size, stems))
+    return [stem for stem, end in zip(stems, ends, strict=True) if end <= max_bytes]
+
+
+def _size(word: str) -> int:
+    return len(word.encode())
+
+
+class _Stems(dict[str, str]):
+    """The stems of the words seen of late; a look-up in a dictionary is the fastest way there is."""
+
+    def __missing__(self, word: str) -> str:
+        if len(word) > MAX_WORD_LENGTH:
+            return self[word[:MAX_WORD_LENGTH]]
+        if len(self) >= _CACHED_STEMS:
+            self.clear()
+        stem = self[word] = _stem(word)
+        return stem
+
+
+def _stem(word: str) -> str:
+    """Return the stem by the rules for the script that the word begins in."""
+    for first, last, shortest, stem in _stemmers():
+        if first <= word[0] <= last:
+            return (stem(word) or word) if len(word) >= shortest else word
+    return word
+
+
+@cache
+def _stemmers() -> tuple[tuple[str, str, int, Callable[[str], str]], ...]:
+    """Load the stemmers: each with its range of first letters, and the length from which a word can have an ending.
+
+    These three have given the same stems in every release for years; "english", no better here, changes with most.
+    Each call makes a stemmer of its own, since it holds the word that it works on: threads may analyse at once.
+    """
+    from snowballstemmer.arabic_stemmer import ArabicStemmer  # noqa: PLC0415 - costs 30 ms: at the first analysis
+    from snowballstemmer.porter_stemmer import PorterStemmer  # noqa: PLC0415
+    from snowballstemmer.russian_stemmer import RussianStemmer  # noqa: PLC0415
+
+    return (
+        ("0", "z", 3, lambda word: PorterStemmer().stemWord(word)),
+        ("\u0400", "\u052f", 1, lambda word: RussianStemmer().stemWord(word)),
+        ("\u0600", "\u06ff", 1, lambda word: ArabicStemmer().stemWord(word)),
+    )
+
+
+_STEMS: Final = _Stems()
