@@ -1,0 +1,123 @@
+"""The tables, and the ladder of migrations that leads to them (B-05).
+
+Every step is a transaction and only leads forward; `PRAGMA user_version` is the step that a file stands on. What is
+stored is the exact payload; words and terms are derived from it and can be rebuilt at any time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
+from memcore.kit.text import ANALYSIS_VERSION
+
+if TYPE_CHECKING:
+    from memcore_sqlite.session import Session
+
+APPLICATION_ID: Final = 0x6D656D63
+"""Marks a file as ours: "memc"."""
+MIXED: Final = 0
+"""Stands for the analysis of an index that several analyses wrote into."""
+
+_ITEMS: Final = (
+    "CREATE TABLE namespaces (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    # The analysed words are stored: taking words out of FTS5 needs exactly those that were put in, whatever the
+    # analysis says today, and ranking needs them again.
+    """CREATE TABLE items (
+        seq INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL,
+        id BLOB NOT NULL,
+        created_at REAL NOT NULL,
+        payload TEXT NOT NULL,
+        words TEXT NOT NULL,
+        tag_words TEXT NOT NULL,
+        UNIQUE (namespace, id)
+    )""",
+    "CREATE INDEX items_by_time ON items (namespace, created_at, id)",
+    # No analysed word holds an underscore, so that no query's word can hit the namespace's own.
+    "CREATE VIEW item_texts AS SELECT seq, words, tag_words, '_' || namespace AS place FROM items",
+    """CREATE VIRTUAL TABLE item_words USING fts5 (
+        words, tag_words, place, content = 'item_texts', content_rowid = 'seq', tokenize = "ascii tokenchars '_'"
+    )""",
+    """CREATE TABLE item_terms (
+        term BLOB NOT NULL, created_at REAL NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (term, created_at, seq)
+    ) WITHOUT ROWID""",
+)
+_STEPS: Final = (_ITEMS,)
+SCHEMA_VERSION: Final = len(_STEPS)
+_FIND_NAMESPACE: Final = "SELECT number FROM namespaces WHERE name = ?"
+
+
+def prepare(session: Session) -> None:
+    """Bring the file to the newest step and learn the number of the namespace; safe when many processes do so at once.
+
+    Raises:
+        MalformedMemoryPayload: the file belongs to another application; it is left untouched.
+        MemoryAdapterUnavailable: a newer version wrote it; it is left untouched.
+    """
+    version = read_version(session)
+    if session.path is not None:
+        session.insist("PRAGMA journal_mode = WAL")
+        if session.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            raise MemoryAdapterUnavailable(f"the file system of {session.path} lacks what SQLite's log (WAL) needs")
+    known = session.execute(_FIND_NAMESPACE, (session.namespace,)).fetchone() if version == SCHEMA_VERSION else None
+    session.number = known[0] if known else _migrate(session)
+
+
+def read_version(session: Session) -> int:
+    """Return the step that the file stands on, 0 for an empty one.
+
+    Raises:
+        MalformedMemoryPayload: the file belongs to another application.
+        MemoryAdapterUnavailable: a newer version wrote it.
+    """
+    ((owner,),) = session.execute("PRAGMA application_id")
+    if owner != APPLICATION_ID and (owner or session.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()):
+        raise MalformedMemoryPayload(f"{session.path} belongs to another application; it was left untouched")
+    return check_version(session)
+
+
+def check_version(session: Session) -> int:
+    """Return the step that the file stands on now.
+
+    Raises:
+        MemoryAdapterUnavailable: a newer version wrote it, perhaps a moment ago (I-32).
+    """
+    ((version,),) = session.execute("PRAGMA user_version")
+    if version > SCHEMA_VERSION:
+        raise MemoryAdapterUnavailable(
+            f"{session.path} has schema {version}, written by a newer memcore-sqlite; this one knows schemas up to "
+            f"{SCHEMA_VERSION}: upgrade it. The file was left untouched"
+        )
+    return int(version)
+
+
+def analysis_version(session: Session) -> int:
+    """Return the analysis that made all words of the index; none that exists if they are a mixture or being rebuilt."""
+    return int(session.execute("SELECT value FROM meta WHERE key = 'analysis'").fetchone()[0])
+
+
+def set_analysis_version(session: Session, version: int) -> None:
+    """Declare which analysis made the words of the index."""
+    session.execute("UPDATE meta SET value = ? WHERE key = 'analysis'", (version,))
+
+
+def _migrate(session: Session) -> int:
+    session.insist("BEGIN IMMEDIATE")
+    try:
+        version = read_version(session)  # another process may have been faster
+        for step in _STEPS[version:]:
+            for statement in step:
+                session.execute(statement)
+        session.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        session.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        session.execute("INSERT OR IGNORE INTO meta VALUES ('analysis', ?)", (ANALYSIS_VERSION,))
+        session.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (session.namespace,))
+        ((number,),) = session.execute(_FIND_NAMESPACE, (session.namespace,)).fetchall()
+        session.execute("COMMIT")
+    except BaseException:
+        if session.in_transaction:
+            session.execute("ROLLBACK")
+        raise
+    return int(number)
