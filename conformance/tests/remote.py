@@ -53,18 +53,15 @@ SCHEMA = 1
 
 
 class Service:
-    """What the other side keeps: rows by namespace, and an index that may lag behind."""
+    """What the other side keeps: rows by namespace, and an index that lags behind until somebody shows it."""
 
     def __init__(self) -> None:
         self.schema = SCHEMA
         self.rows: dict[str, dict[str, Row | None]] = defaultdict(dict)
-        self.delayed = False
         self._indexes: dict[str, InMemoryItems] = {}
 
     async def put(self, namespace: str, rows: Sequence[Row]) -> dict[str, Any]:
         self.rows[namespace].update({row[0]: row for row in rows})
-        if not self.delayed:
-            await self.show(namespace, rows)
         return {"ids": [row[0] for row in rows]}
 
     async def get(self, namespace: str, item_id: str) -> dict[str, Any]:
@@ -98,7 +95,6 @@ class Service:
         await self._index(namespace).store_many([_decode(row) for row in rows if row])
 
     async def show_all(self) -> None:
-        self.delayed = False
         for namespace, rows in self.rows.items():
             await self.show(namespace, list(rows.values()))
 
@@ -348,7 +344,7 @@ class RemoteHarness:
         self.wire.fault = fault
 
     def delay_index(self) -> None:
-        self.service.delayed = True
+        """It always lags."""
 
     async def plant_foreign(self, item_id: UUID) -> None:
         self.service.rows["default"][str(item_id)] = None

@@ -32,7 +32,9 @@ def main(arguments: list[str]) -> int:
         killers = {mutant.killer for mutant in mutants}
         faults += [f"{case.id}: no mutant names it as its killer" for case in catalogue() if case.id not in killers]
     if "--update" in arguments:
-        FAILING_SETS.write_text(json.dumps(dict(sorted({**known, **found}.items())), indent=1) + "\n")
+        FAILING_SETS.write_text(
+            json.dumps(dict(sorted({**(known if names else {}), **found}.items())), indent=1) + "\n"
+        )
     else:
         faults += [
             f"{name}: fails {found[name]}, reviewed: {known.get(name)}"

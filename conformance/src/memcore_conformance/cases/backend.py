@@ -17,6 +17,7 @@ from memcore.backend import Contract
 
 from memcore_conformance import expect
 from memcore_conformance.catalogue import case
+from memcore_conformance.watch import reaching_out
 
 if TYPE_CHECKING:
     from memcore import Backend
@@ -74,6 +75,19 @@ async def only_what_outlives_the_process_is_durable_or_shared(trial: Trial) -> N
     claimed = {name for name in ("durable", "power_safe", "shared") if getattr(backend.capabilities, name)}
     if not trial.claims.transport:
         expect.equal(claimed, set(), what="claims of an adapter that lives in this process alone")
+
+
+@case("B-02i", claims=("backend", "items"))
+async def an_adapter_without_a_transport_reaches_for_nothing(trial: Trial) -> None:
+    """An adapter that says that it has no transport opens no file for writing, no database, socket or process."""
+    if trial.claims.transport:
+        return
+    with reaching_out() as events:
+        items = await trial.items()
+        await items.keep(trial.item("tea"))
+        await items.find("tea")
+        await trial.close()
+    expect.equal(events, [], what="what it reached for")
 
 
 @case("B-02e", claims=("backend", "items"))

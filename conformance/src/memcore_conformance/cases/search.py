@@ -101,6 +101,16 @@ async def unsupported_filters_are_refused(trial: Trial) -> None:
         expect.ids(await items.find("tea", filters=dict.fromkeys(keys, "x")), [])
 
 
+@case("I-31a", claims=("items", "open_filters", "metadata"))
+async def open_filters_take_any_key(trial: Trial) -> None:
+    """Where filters are open, any top-level key of the metadata may be filtered, whatever its characters."""
+    items = await trial.items()
+    for key in ("kind", "Kind", "a.b", "$where", "it's", 'say "so"', "id", "content", "", "\x00"):
+        wanted, other = trial.item("tea", metadata={key: "x"}), trial.item("tea", metadata={key: "y"})
+        await items.keep(wanted, other)
+        expect.ids(await items.find("tea", filters={key: "x"}), [wanted])
+
+
 @case("I-63b", claims=("items", "filters", "metadata"))
 async def a_supported_filter_excludes(trial: Trial) -> None:
     """A filter that the manifest names keeps out what does not match."""

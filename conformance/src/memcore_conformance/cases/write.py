@@ -8,6 +8,7 @@ from memcore import MemoryAdapterError, UnsupportedMemoryItem
 
 from memcore_conformance import expect
 from memcore_conformance.catalogue import case
+from memcore_conformance.verdicts import Mismatch
 
 if TYPE_CHECKING:
     from memcore_conformance.trial import Trial
@@ -126,7 +127,7 @@ async def what_is_over_a_limit_is_refused(trial: Trial) -> None:
     backend = await trial.backend()
     limits = backend.capabilities.limits
     if limits is None:
-        return
+        raise Mismatch(expected="stated size limits", got="capabilities without limits")
     items = await trial.items()
     await items.keep(trial.item("tea", tags=["t" * limits.tag]))
     with expect.raises(UnsupportedMemoryItem, where=lambda error: error.field == "tags", what="naming the tags"):
