@@ -75,6 +75,6 @@ async def the_manifest_is_not_told_before_opening(trial: Trial) -> None:
     """Manifest and capabilities are fixed when the backend opens; before that, asking is an error."""
     backend = await trial.make_backend()
     with expect.raises(MemoryConfigurationError):
-        _ = cast("ExternalMemoryStore", backend.items).manifest
+        _ = backend.items.manifest
     with expect.raises(MemoryConfigurationError):
         _ = backend.capabilities

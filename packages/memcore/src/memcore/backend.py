@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from memcore.items.store import MemoryStore
+    from memcore.items.store import ExternalMemoryStore
 
 Contract = Literal["items", "records", "conversations"]
 SearchMode = Literal["keyword", "semantic", "hybrid"]
@@ -71,7 +71,7 @@ class Backend(Protocol):
         ...
 
     @property
-    def items(self) -> MemoryStore:
+    def items(self) -> ExternalMemoryStore:
         """The items contract; the same object for the life of the backend.
 
         Raises:
