@@ -18,7 +18,8 @@ from memcore.items.store import ExternalMemoryStore
 
 from memcore_cli.claims import claims_document
 from memcore_cli.failures import CommandFailed, tell_failure
-from memcore_cli.item_json import item_document, write_json
+from memcore_cli.item_json import item_document
+from memcore_cli.output import prepare_streams, write_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,9 @@ async def answer(url: str, questions: Sequence[str]) -> dict[str, Any]:
 
 def _serve() -> int:
     url = sys.argv[1]
+    prepare_streams()
     try:
-        sys.stdout.buffer.write(write_json(asyncio.run(answer(url, json.load(sys.stdin.buffer)))))
+        write_document(asyncio.run(answer(url, json.load(sys.stdin.buffer))))
         sys.stdout.flush()
     except Exception as error:  # noqa: BLE001 - told as every command tells its errors
         return tell_failure(error, debug=False, arguments=[url])

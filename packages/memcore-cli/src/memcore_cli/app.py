@@ -15,7 +15,7 @@ from memcore_cli.commands import demo, inspection, items, transfer, upkeep
 from memcore_cli.exit_codes import ExitCode
 from memcore_cli.failures import tell_failure
 from memcore_cli.group import CommandGroup, StoreCommand
-from memcore_cli.output import prepare_streams, say, silence_closed_streams, tell
+from memcore_cli.output import discard_unwritable, prepare_streams, say, tell
 from memcore_cli.parameters import decode_argument
 
 if TYPE_CHECKING:
@@ -74,13 +74,21 @@ def main(arguments: Sequence[str], *, registry: Callable[[], Registry] = plugins
         registry: where adapters and plugins come from.
     """
     prepare_streams()
+    try:
+        return _guarded(arguments, registry)
+    except BrokenPipeError:
+        return ExitCode.CLOSED_PIPE
+    finally:
+        discard_unwritable()
+
+
+def _guarded(arguments: Sequence[str], registry: Callable[[], Registry]) -> int:
     debug, rest = _take_debug(arguments)
     try:
         code = _execute([decode_argument(argument) for argument in rest], registry)
         sys.stdout.flush()
     except BrokenPipeError:
-        silence_closed_streams()
-        return ExitCode.CLOSED_PIPE
+        raise
     except KeyboardInterrupt:
         tell("memcore: interrupted")
         return ExitCode.INTERRUPTED

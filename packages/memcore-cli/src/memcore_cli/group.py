@@ -61,16 +61,16 @@ def plugin_commands(registry: Registry, own: list[str]) -> tuple[dict[str, Any],
     commands: dict[str, Any] = {}
     broken: list[BrokenPlugin] = []
     for distribution, app in registry.commands():
-        name = app.info.name if isinstance(app, typer.Typer) else None
+        name = app.info.name if isinstance(app, typer.Typer) and isinstance(app.info.name, str) else ""
         try:
-            commands[str(name)] = _command(app, name, {*own, *commands})
+            commands[name] = _command(app, name, {*own, *commands})
         except Exception as error:  # noqa: BLE001 - whatever typer says about a foreign app
-            broken.append(BrokenPlugin(distribution, f"command {name}", f"{type(error).__name__}: {error}"))
+            broken.append(BrokenPlugin(distribution, f"command {name!r}", f"{type(error).__name__}: {error}"))
     return commands, broken
 
 
-def _command(app: typer.Typer, name: object, taken: set[str]) -> Any:  # noqa: ANN401 - as above
-    if not isinstance(name, str):
+def _command(app: typer.Typer, name: str, taken: set[str]) -> Any:  # noqa: ANN401 - as above
+    if not name:
         raise TypeError("a command must be a typer app with a name")
     if name in taken:
         raise ValueError("there is a command of that name already")

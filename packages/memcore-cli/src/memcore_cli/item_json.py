@@ -84,6 +84,8 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
         raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
     except RecursionError:
         raise ValueError("nested too deep") from None
+    except ValueError as error:  # of our own checks, or of an integer with too many digits
+        raise ValueError(str(error).partition("; use sys.")[0]) from None
 
 
 def read_items(source: BinaryIO) -> Iterator[Entry]:
@@ -147,7 +149,9 @@ def _entry(document: object, place: str, *, size: int) -> Entry:
         return Entry(place, size, MemoryItem.model_validate(document))
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False, include_context=False)
-        texts = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults]
+        texts = [
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}" for fault in faults
+        ]
         return Entry(place, size, fault="; ".join(texts))
 
 

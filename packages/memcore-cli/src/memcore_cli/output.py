@@ -5,6 +5,7 @@ Rich is imported when a table is drawn on a terminal, never before.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -28,18 +29,21 @@ def prepare_streams() -> None:
         stream = getattr(sys, name)
         if stream is None:  # closed before we started
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the process's life
-        elif hasattr(stream, "reconfigure"):
+        elif isinstance(stream.buffer, io.RawIOBase):  # `python -u` loses what a pipe does not take at once
+            buffer = io.BufferedWriter(stream.buffer)
+            whole = io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=True)
+            setattr(sys, name, whole)
+        else:
             stream.reconfigure(errors="backslashreplace")
 
 
-def silence_closed_streams() -> None:
-    """Let what is still buffered for a reader that went away vanish, instead of failing when Python exits."""
-    sink = os.open(os.devnull, os.O_WRONLY)
+def discard_unwritable() -> None:
+    """Let what cannot be written any more vanish, instead of failing once more when Python exits."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
-            os.dup2(sink, stream.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def write_bytes(data: bytes) -> None:

@@ -18,7 +18,7 @@ URL_VARIABLE: Final = "MEMCORE_URL"
 Url = Annotated[
     str,
     typer.Argument(
-        metavar="[URL]",
+        metavar="URL",
         help=f"The store, such as sqlite:///memory.db. May be left out where {URL_VARIABLE} names one.",
         show_default=False,
     ),

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+def progress(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int | None], None]]:
     """Show how far the work is: call what is yielded with (done, total); the total may be unknown."""
-    if not sys.stderr.isatty():
+    if not shown or not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
     from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -27,7 +27,7 @@ from memcore_cli.text import clipped, plural
 
 _QUESTIONS_SHOWN = 9
 _HITS_SHOWN = 3
-_WIDTH = 100
+_WIDTH = 200
 
 
 def demo(
@@ -67,7 +67,8 @@ def demo(
     say(f"A new process ({answers['process']}) opened that file and answers:")
     _show_answers(conversation.questions, answers["hits"])
     _show_score(score)
-    say("\nWhat this store keeps and loses:")
+    say("")
+    say("What this store keeps and loses:")
     show_fields(claims_fields(answers["manifest"]))
     _show_next(path, url)
 
@@ -94,26 +95,31 @@ def _remember(context: typer.Context, url: str, conversation: Conversation) -> i
 
 def _show_answers(questions: list[Question], answers: list[list[dict[str, Any]]]) -> None:
     for question, hits in list(zip(questions, answers, strict=True))[:_QUESTIONS_SHOWN]:
-        say(f"\n{question.text}")
+        say("")
+        say(question.text)
         for rank, hit in enumerate(hits[:_HITS_SHOWN], start=1):
             mark = "*" if str(hit["metadata"].get("turn")) in question.evidence else " "
             say(f"  {rank} {mark} {clipped(str(hit['content']), limit=_WIDTH)}")
         if not hits:
             say("  nothing found")
     if len(questions) > _QUESTIONS_SHOWN:
-        say(f"\n({_QUESTIONS_SHOWN} of {len(questions)} questions are shown; --json has them all)")
+        say("")
+        say(f"({_QUESTIONS_SHOWN} of {len(questions)} questions are shown; --json has them all)")
 
 
 def _show_score(score: Score | None) -> None:
     if score is None:
         return
-    say(f"\nEvidence (*) among the first {HITS} hits, over {plural(score.questions, 'question')}:")
+    say("")
+    say(f"Evidence (*) among the first {HITS} hits, over {plural(score.questions, 'question')}:")
     say(f"  at least one piece of it for {score.with_any_evidence} of {score.questions} questions")
     say(f"  all of it for {score.with_all_evidence} of {score.questions} questions")
     say(f"  mean recall@{HITS}: {score.mean_recall:.1%}")
 
 
 def _show_next(path: Path, url: str) -> None:
-    say(f"\nThe memory stays in {path}\nTry next:")
+    say("")
+    say(f"The memory stays in {path}")
+    say("Try next:")
     for arguments in (["search", url, "your own question"], ["list", url], ["export", url], ["ping", url]):
         say(f"  memcore {shlex.join(arguments)}")

@@ -10,6 +10,7 @@ import typer
 from memcore.items.model import MemoryItem, MemoryQuery
 
 from memcore_cli.connection import Connection, connected, warn_if_forgetful
+from memcore_cli.exit_codes import ExitCode
 from memcore_cli.failures import CommandFailed
 from memcore_cli.item_json import item_document
 from memcore_cli.output import compact, content_text, say, show_fields, show_items, tell, write_document, write_items
@@ -127,7 +128,7 @@ def delete(
     """Erase items by their ids, or by a filter."""
     conditions = read_entries(filters, option="--filter")
     if bool(item_ids) == bool(conditions):
-        raise typer.BadParameter("give either ids or filters", param_hint="ID… or --filter")
+        raise CommandFailed("give either ids or filters", advice="memcore delete --help", code=ExitCode.USAGE)
     with connected(context, url) as store:
         if conditions and not yes:
             _ask(store, conditions)
@@ -170,7 +171,7 @@ def _show(items: list[MemoryItem], *, as_json: bool) -> None:
 def _ask(store: Connection, conditions: dict[str, object]) -> None:
     """Let the user confirm an erasure; whoever cannot be asked has to say --yes."""
     if not sys.stdin or not sys.stdin.isatty():
-        raise typer.BadParameter("nobody can be asked here whether to erase; add --yes", param_hint="--filter")
+        raise CommandFailed("nobody can be asked here whether to erase", advice="add --yes", code=ExitCode.USAGE)
     found = len(store.run(store.items.search(MemoryQuery(filters=conditions, limit=_COUNTED))))
     number = f"{found:,} or more items" if found == _COUNTED else plural(found, "item")
     if not typer.confirm(f"Erase {number} for good?", err=True):

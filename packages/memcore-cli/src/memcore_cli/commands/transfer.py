@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,7 +69,8 @@ def export_items(
     A file appears only once it is complete, and only its owner may read it. `import` gives back every item exactly.
     With --json, an export to a file prints a summary.
     """
-    with connected(context, url) as store, progress("exporting") as advance:
+    shown = file != "-" or not sys.stdout.isatty()
+    with connected(context, url) as store, progress("exporting", shown=shown) as advance:
         total = store.run(store.managed.count())
         with _destination(file) as write:
             done = 0
