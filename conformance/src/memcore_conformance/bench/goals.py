@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from memcore_conformance.bench.measure import CONDITIONS, SEARCHES, WRITERS
+from memcore_conformance.bench.measure import CONDITIONS, NARROWED, SEARCHES, WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ GOALS: Final[Mapping[str, tuple[Goal, ...]]] = {
         Goal("get, 64 tasks", 2, "sqlite3 full"),
         Goal("get, 64 tasks", 1, "LangGraph sqlite"),
         *(Goal(name, 1.25, "sqlite3 full", plus="hop", least=10_000) for name in SEARCHES),
-        Goal("search mixed in one session", 0.15, of="search mixed", least=100_000),
+        Goal(NARROWED, 0.15, of="search mixed", least=100_000),
         *(Goal(name, 2.5, "sqlite3 full") for name in CONDITIONS),
         *(Goal(name, 2, least=100_000, base=10_000) for name in CONDITIONS),
         *(Goal(name, 0.01, "LangGraph sqlite", least=100_000) for name in CONDITIONS),
