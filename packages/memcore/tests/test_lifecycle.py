@@ -81,6 +81,17 @@ async def test_it_closes_once_however_often_it_is_asked() -> None:
     assert not service.lifecycle.is_open
 
 
+async def test_whoever_closes_it_too_waits_until_it_is_closed() -> None:
+    service = Service()
+    await service.lifecycle.open()
+    first = asyncio.create_task(service.lifecycle.close())
+    await asyncio.sleep(0)
+    await service.lifecycle.close()
+
+    assert service.calls == ["open", "close"]
+    await first
+
+
 async def test_a_closing_waits_for_the_opening_under_way() -> None:
     service = Service()
     await asyncio.gather(service.lifecycle.open(), service.lifecycle.close())
@@ -126,6 +137,18 @@ def test_another_event_loop_is_told_from_the_first() -> None:
         with pytest.raises(MemoryConfigurationError, match="<service> belongs to another event loop"):
             asyncio.run(use())
     assert service.calls == ["open"]
+
+
+def test_what_is_closed_may_be_closed_again_from_anywhere() -> None:
+    service = Service()
+
+    async def use() -> None:
+        await service.lifecycle.open()
+        await service.lifecycle.close()
+
+    asyncio.run(use())
+    asyncio.run(service.lifecycle.close())
+    assert service.calls == ["open", "close"]
 
 
 def test_it_belongs_to_no_event_loop_before_its_first_use() -> None:

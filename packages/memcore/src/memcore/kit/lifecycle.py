@@ -59,17 +59,14 @@ class Lifecycle:
                 self._is_open = True
 
     async def close(self) -> None:
-        """Close; again does nothing.
+        """Close, and return when it is closed; again does nothing.
 
         Raises:
             MemoryConfigurationError: called from another event loop.
         """
-        if self._is_closed:
-            return
-        self.ready()
+        if not self._is_closed:
+            self.ready()
         async with self._hold():
-            if self._is_closed:
-                return
             was_open, self._is_open, self._is_closed = self._is_open, False, True
             if was_open:
                 await self._closing()
