@@ -75,6 +75,15 @@ def test_an_unknown_setting_is_named_with_those_that_are_accepted(arguments: dic
     assert message_of(**arguments) == f"unknown {what}; accepted settings: depth, host, key, namespace, token"
 
 
+def test_a_setting_is_called_by_its_alias() -> None:
+    class Aliased(AdapterSettings):
+        schema_: str = Field(default="public", alias="schema")
+
+    assert Aliased.resolve("x://?schema=a", {}, prefix="X_", environ={}).schema_ == "a"
+    with pytest.raises(MemoryConfigurationError, match=r"accepted settings: namespace, schema$"):
+        Aliased.resolve("x://?schema_=a", {}, prefix="X_", environ={})
+
+
 def test_all_bad_settings_are_named_with_those_that_are_accepted() -> None:
     message = message_of("cave://a?depth=-1", {"namespace": ""})
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from memcore.kit.query import matches_filters
-from memcore.kit.terms import TERM_BYTES, entry_term, index_terms, tag_term
+from memcore.kit.terms import TERM_BYTES, entry_term, index_terms, namespace_term, tag_term
 
 values: st.SearchStrategy[Any] = st.recursive(
     st.sampled_from([True, False, 0, 1, -1, 1.0, -0.0, 0.5, "", "0", "1", "true", "a", 2**53 + 1, 2.0**53])
@@ -105,6 +105,10 @@ def test_a_tag_is_never_taken_for_a_metadata_entry() -> None:
 def test_a_string_is_never_taken_for_the_json_it_spells() -> None:
     assert entry_term("n", "k", "[1]") != entry_term("n", "k", [1])
     assert entry_term("n", "k", '"a"') != entry_term("n", "k", "a")
+
+
+def test_a_namespace_has_a_term_of_its_own() -> None:
+    assert namespace_term("a") not in {namespace_term("b"), tag_term("a", ""), entry_term("a", "", "")}
 
 
 def test_another_namespace_has_other_terms() -> None:
