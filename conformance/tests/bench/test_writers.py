@@ -31,7 +31,7 @@ async def test_what_is_refused_is_counted_by_its_error(tmp_path: Path) -> None:
     await driver.close()
     outcome = await write_at_once(SQLITE3, place, seed=50, items=20, tasks=1, processes=2)
     assert outcome.written < 40
-    assert "IntegrityError" in outcome.errors
+    assert "IntegrityError: UNIQUE constraint failed: item.id" in outcome.errors
 
 
 async def test_what_is_acknowledged_and_not_there_is_lost(tmp_path: Path) -> None:

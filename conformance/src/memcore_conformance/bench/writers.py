@@ -57,7 +57,7 @@ class Outcome:
     written: int
     """Items that were acknowledged."""
     errors: tuple[str, ...]
-    """The kinds of error of those that were not, one each."""
+    """Why the others were not, one by one."""
     lost: int
     """Items that were acknowledged, and are not there."""
 
@@ -118,7 +118,7 @@ async def _write(order: Order) -> dict[int, str]:
             try:
                 await driver.put(item)
             except Exception as error:  # noqa: BLE001 - every kind is counted
-                failures[number] = type(error).__name__
+                failures[number] = f"{type(error).__name__}: {error}"
 
     await driver.open()
     try:
