@@ -34,7 +34,13 @@ class Connection:
 
     def run(self, call: Coroutine[object, object, T]) -> T:
         """Make one call and return what it returns."""
-        return self._runner.run(call)
+        kept: list[T] = []
+
+        async def keep() -> None:  # a task's result is in its repr, which CPython makes when the runner resets SIGINT
+            kept.append(await call)
+
+        self._runner.run(keep())
+        return kept[0]
 
     @property
     def items(self) -> MemoryStore:
