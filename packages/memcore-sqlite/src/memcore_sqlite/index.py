@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from memcore_sqlite.session import Session
 
-_ADD_WORDS: Final = "INSERT INTO item_words (rowid, words, tag_words, place) VALUES (?, ?, ?, ?)"
+_ADD_WORDS: Final = "INSERT INTO item_words (rowid, words, tag_words, namespace) VALUES (?, ?, ?, ?)"
 _REMOVE_WORDS: Final = (
-    "INSERT INTO item_words (item_words, rowid, words, tag_words, place) VALUES ('delete', ?, ?, ?, ?)"
+    "INSERT INTO item_words (item_words, rowid, words, tag_words, namespace) VALUES ('delete', ?, ?, ?, ?)"
 )
 _ADD_TERM: Final = "INSERT OR IGNORE INTO item_terms VALUES (?, ?, ?)"
 _REMOVE_TERM: Final = "DELETE FROM item_terms WHERE term = ? AND created_at = ? AND seq = ?"
@@ -60,19 +60,14 @@ def derive(item: EncodedItem | MemoryItem, *, namespace: str) -> Derived:
     return Derived(" ".join(words), " ".join(tag_words), terms)
 
 
-def place_word(number: int) -> str:
-    """Return the word that every item of a namespace has in the word index."""
-    return f"_{number}"
-
-
 def add_words(session: Session, seq: int, number: int, derived: Derived) -> None:
     """Index the words of an item."""
-    session.execute(_ADD_WORDS, (seq, derived.words, derived.tag_words, place_word(number)))
+    session.execute(_ADD_WORDS, (seq, derived.words, derived.tag_words, number))
 
 
 def remove_words(session: Session, row: Row) -> None:
     """Take exactly those words out of the index that were put in."""
-    session.execute(_REMOVE_WORDS, (row.seq, row.words, row.tag_words, place_word(row.number)))
+    session.execute(_REMOVE_WORDS, (row.seq, row.words, row.tag_words, row.number))
 
 
 def add_terms(session: Session, seq: int, created_at: float, terms: set[bytes]) -> None:

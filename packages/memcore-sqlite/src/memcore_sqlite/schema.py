@@ -34,11 +34,9 @@ _ITEMS: Final = (
         tag_words TEXT NOT NULL,
         UNIQUE (namespace, id)
     )""",
-    "CREATE INDEX items_by_time ON items (namespace, created_at, id)",
-    # No analysed word holds an underscore, so that no query's word can hit the namespace's own.
-    "CREATE VIEW item_texts AS SELECT seq, words, tag_words, '_' || namespace AS place FROM items",
+    "CREATE INDEX items_by_time ON items (namespace, created_at)",
     """CREATE VIRTUAL TABLE item_words USING fts5 (
-        words, tag_words, place, content = 'item_texts', content_rowid = 'seq', tokenize = "ascii tokenchars '_'"
+        words, tag_words, namespace, content = 'items', content_rowid = 'seq', tokenize = 'ascii'
     )""",
     """CREATE TABLE item_terms (
         term BLOB NOT NULL, created_at REAL NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (term, created_at, seq)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -19,7 +20,6 @@ from memcore.kit.ranking import CANDIDATES, ITEM_WEIGHTS, Candidate, rank
 from memcore.kit.terms import entry_term, tag_term
 from memcore.kit.text import ANALYSIS_VERSION
 
-from memcore_sqlite.index import place_word
 from memcore_sqlite.schema import analysis_version
 
 if TYPE_CHECKING:
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
 
 FEW: Final = 1_000
 """Items up to which an exact condition is walked through and their words are looked at, instead of asking FTS5."""
-_PRESELECTED: Final = 4
-"""How many times the limit FTS5 chooses for the kit to rank."""
+_PRESELECTED: Final = 2
+"""How many times the limit FTS5 chooses for the kit to rank, where more than the kit's bound match."""
+_FEWEST: Final = 10
+"""The limit below which it chooses no fewer: the kit counts words among the candidates."""
 _MOST_ALTERNATIVES: Final = 500  # SQLite before 3.32 binds 999 values at most
 
 _BY_TIME: Final = "ORDER BY i.created_at DESC, i.id DESC LIMIT ?"
+_BY_TERM_TIME: Final = "ORDER BY t.created_at DESC, i.id DESC LIMIT ?"  # the index has this order, but for ties
 _OF_TERM: Final = (
     "FROM item_terms t CROSS JOIN items i ON i.seq = t.seq AND i.created_at = t.created_at WHERE t.term = ?"
 )
@@ -44,7 +47,7 @@ _OF_WORDS: Final = "FROM item_words WHERE item_words MATCH ?"
 _OF_WORDS_JOINED: Final = "FROM item_words CROSS JOIN items i ON i.seq = item_words.rowid WHERE item_words MATCH ?"
 _ROW: Final = "i.created_at, i.id, i.payload"
 _CANDIDATE: Final = "i.seq, i.created_at, i.id, i.words, i.tag_words"
-_ONE_CANDIDATE: Final = f"SELECT {_CANDIDATE} FROM items i WHERE seq = ?"
+_PAYLOAD: Final = "SELECT payload FROM items WHERE seq = ?"
 _OTHER_NAMESPACE: Final = "SELECT 1 FROM namespaces WHERE number <> ? LIMIT 1"
 _SCORE: Final = f"bm25(item_words, {ITEM_WEIGHTS[0]}, {ITEM_WEIGHTS[1]}, 0)"
 
@@ -89,7 +92,7 @@ def matching(session: Session, conditions: Conditions, limit: int) -> list[Found
     if not driver:
         listing = f"SELECT {_ROW} FROM items i WHERE {where} {_BY_TIME}"
         return session.execute(listing, (*values, limit)).fetchall()
-    listing = f"SELECT {_ROW} {_OF_TERM} AND {where} {_BY_TIME}"
+    listing = f"SELECT {_ROW} {_OF_TERM} AND {where} {_BY_TERM_TIME}"
     pages = [session.execute(listing, (term, *values, limit)).fetchall() for term in driver]
     if len(pages) == 1:
         return pages[0]
@@ -109,7 +112,7 @@ def best(session: Session, words: Sequence[str], conditions: Conditions, limit: 
     else:
         candidates = _indexed(session, words, conditions, limit)
     ranked = rank(words, candidates, weights=ITEM_WEIGHTS, limit=limit)
-    return [_load(session, candidate.key) for candidate, _score in ranked]
+    return [_load(session, candidate) for candidate, _score in ranked]
 
 
 def check_analysis(session: Session) -> None:
@@ -170,31 +173,32 @@ def _sharing(
 
 def _indexed(session: Session, words: Sequence[str], conditions: Conditions, limit: int) -> list[Candidate[int]]:
     """Return the items that meet the conditions and share a word, by way of FTS5: all, or those that it ranks first."""
-    match = " OR ".join(f'"{word}"' for word in words)
+    match = "{words tag_words} : (" + " OR ".join(f'"{word}"' for word in words) + ")"
     where, values = _where(session, conditions)
-    source = _OF_WORDS
-    parameters: tuple[object, ...] = (match,)
-    if _count(session, source, parameters) > CANDIDATES:
-        others = session.execute(_OTHER_NAMESPACE, (session.number,)).fetchone()
-        if others:  # read this namespace's postings, not those of all
-            match = f'"{place_word(session.number)}" AND ({match})'
-        if others or conditions != Conditions():
-            source, parameters = f"{_OF_WORDS_JOINED} AND {where}", (match, *values)
-        if _count(session, source, parameters) > CANDIDATES:
-            seqs = _preselect(session, source, parameters, _PRESELECTED * limit)
-            return [one for seq in seqs for one in _candidates(session, _ONE_CANDIDATE, (seq,))]
-    return _candidates(session, f"SELECT {_CANDIDATE} {_OF_WORDS_JOINED} AND {where}", (match, *values))
+    joined = f"{_OF_WORDS_JOINED} AND {where}"
+    if _count(session, _OF_WORDS, (match,)) <= CANDIDATES:
+        return _candidates(session, f"SELECT {_CANDIDATE} {joined}", (match, *values))
+    others = session.execute(_OTHER_NAMESPACE, (session.number,)).fetchone()
+    if others:  # read this namespace's postings, not those of all
+        match = f'namespace : "{session.number}" AND {match}'
+    elif conditions == Conditions():
+        return _preselected(session, _OF_WORDS, (match,), limit)
+    if _count(session, joined, (match, *values)) <= CANDIDATES:
+        return _candidates(session, f"SELECT {_CANDIDATE} {joined}", (match, *values))
+    return _preselected(session, joined, (match, *values), limit)
 
 
-def _preselect(session: Session, source: str, parameters: Sequence[object], count: int) -> list[int]:
-    """Return the items that FTS5 ranks first, the newest of those that tie at the end."""
+def _preselected(session: Session, source: str, values: Sequence[object], limit: int) -> list[Candidate[int]]:
+    """Return the items that FTS5 ranks first, of those that tie at the end the newest."""
+    count = _PRESELECTED * max(limit, _FEWEST)
     scored = f"SELECT item_words.rowid AS seq, {_SCORE} AS score {source}"
-    rows = session.execute(f"{scored} ORDER BY score LIMIT ?", (*parameters, count + 1)).fetchall()
-    if len(rows) > count and rows[-1][1] == rows[-2][1]:
-        tied = f"SELECT m.seq FROM ({scored}) m CROSS JOIN items i ON i.seq = m.seq WHERE m.score <= ? ORDER BY m.score"
-        order = "i.created_at DESC, i.id DESC LIMIT ?"
-        rows = session.execute(f"{tied}, {order}", (*parameters, rows[-1][1], count)).fetchall()
-    return [row[0] for row in rows[:count]]
+    first = f"SELECT {_CANDIDATE}, m.score FROM ({scored} ORDER BY score LIMIT ?) m CROSS JOIN items i ON i.seq = m.seq"
+    rows = sorted(session.execute(first, (*values, count + 1)), key=itemgetter(-1))
+    if len(rows) > count and rows[-1][-1] == rows[-2][-1]:
+        tied = f"SELECT {_CANDIDATE}, m.score FROM ({scored}) m CROSS JOIN items i ON i.seq = m.seq WHERE m.score <= ?"
+        order = "ORDER BY m.score, i.created_at DESC, i.id DESC LIMIT ?"
+        rows = session.execute(f"{tied} {order}", (*values, rows[-1][-1], count)).fetchall()
+    return [_candidate(row) for row in rows[:count]]
 
 
 def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
@@ -204,12 +208,14 @@ def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
 
 
 def _candidates(session: Session, listing: str, values: Sequence[object]) -> list[Candidate[int]]:
-    rows = session.execute(listing, values)
-    return [Candidate(seq, created_at, UUID(bytes=key), fields) for seq, created_at, key, *fields in rows]
+    return [_candidate(row) for row in session.execute(listing, values)]
 
 
-def _load(session: Session, seq: int) -> MemoryItem:
-    key, created_at, payload = session.execute(
-        "SELECT id, created_at, payload FROM items WHERE seq = ?", (seq,)
-    ).fetchone()
-    return decode_item(UUID(bytes=key), created_at, payload)
+def _candidate(row: Sequence[Any]) -> Candidate[int]:
+    seq, created_at, key, words, tag_words, *_score = row
+    return Candidate(seq, created_at, UUID(bytes=key), (words, tag_words))
+
+
+def _load(session: Session, candidate: Candidate[int]) -> MemoryItem:
+    ((payload,),) = session.execute(_PAYLOAD, (candidate.key,))
+    return decode_item(candidate.id, candidate.created_at, payload)
