@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcore import Backend
     from memcore.items.in_memory import InMemoryItems
 
-settings.register_profile("memcore", deadline=None)  # a shared machine is slow at times, and no test is about time
+settings.register_profile("memcore", deadline=None, max_examples=60)  # a shared machine is slow at times, and no test is about time
 settings.load_profile("memcore")
 
 
