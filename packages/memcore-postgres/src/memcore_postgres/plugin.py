@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memcore.plugins import Adapter, hookimpl
+
 from memcore_postgres.settings import PostgresSettings
 
 if TYPE_CHECKING:

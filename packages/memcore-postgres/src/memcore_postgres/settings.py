@@ -10,10 +10,9 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from urllib.parse import unquote, urlencode
 
-from pydantic import AfterValidator, Field, SecretStr, model_validator
-
 from memcore.items.payload import SizeLimits
 from memcore.settings import AdapterSettings
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
@@ -44,7 +43,7 @@ class PostgresSettings(AdapterSettings):
     """Settings of `postgresql://user:password@host:port/database?…`."""
 
     host: Annotated[str, AfterValidator(_check_hosts)] | None = None
-    """Host, host:port, or the folder of a socket; several with commas are tried in turn (see `target_session_attrs`)."""
+    """Host, host:port, or the folder of a socket; several with commas are tried in turn."""
 
     port: Annotated[int, Field(ge=1, le=65535)] | None = None
     """The port of every host; 5432 if neither this nor the host says."""
@@ -62,7 +61,7 @@ class PostgresSettings(AdapterSettings):
     """The file with passwords, as `~/.pgpass`."""
 
     sslmode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] | None = None
-    """How TLS is used; `verify-full` is the only one that proves whom one talks to. The driver's default is `prefer`."""
+    """How TLS is used; only `verify-full` proves whom one talks to. The driver's default is `prefer`."""
 
     sslrootcert: str | None = None
     """The file of the authority that the server's certificate is checked with."""
@@ -73,7 +72,9 @@ class PostgresSettings(AdapterSettings):
     sslkey: str | None = None
     """The file of this client's key."""
 
-    target_session_attrs: Literal["any", "primary", "standby", "prefer-standby", "read-write", "read-only"] | None = None
+    target_session_attrs: Literal["any", "primary", "standby", "prefer-standby", "read-write", "read-only"] | None = (
+        None
+    )
     """Which of several hosts to take: `primary` follows a failover. The driver's default is `any`."""
 
     application_name: str = "memcore"
@@ -145,5 +146,5 @@ class PostgresSettings(AdapterSettings):
     @property
     def place(self) -> str:
         """Where the data are, for messages: host, database and schema."""
-        host = self.host or "the default host"
-        return f"schema {self.db_schema!r} of {self.database or 'the default database'!r} on {host}"
+        database = f"database {self.database!r}" if self.database else "the default database"
+        return f"schema {self.db_schema!r} of {database} on {self.host or 'the default host'}"

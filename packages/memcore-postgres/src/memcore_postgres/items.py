@@ -1,0 +1,233 @@
+"""The items contract over one schema."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
+from memcore.items.payload import decode_item, encode_item, encode_items
+from memcore.items.store import Page
+from memcore.kit.query import check_erasure, check_id, check_page_limit, check_query, decode_cursor, encode_cursor
+from memcore.kit.text import analyse_query
+
+from memcore_postgres import search
+from memcore_postgres.faults import translated
+from memcore_postgres.index import id_texts, make_row, term_texts
+from memcore_postgres.lanes import Lane
+from memcore_postgres.search import Clauses, Conditions
+from memcore_postgres.writer import LOCK, affected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from uuid import UUID
+
+    import asyncpg
+    from memcore.items.model import MemoryItem, MemoryQuery
+    from memcore.items.payload import EncodedItem, SizeLimits
+    from memcore.kit.lifecycle import Lifecycle
+
+    from memcore_postgres.database import Database
+    from memcore_postgres.index import Row
+    from memcore_postgres.writer import Writer
+
+_GET: Final = """
+    SELECT id, created_at, payload FROM {schema}.items WHERE namespace = $1 AND id = ANY($2::text[]::uuid[])
+"""
+_PAGE: Final = "SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id LIMIT {limit}"
+_COUNT: Final = "SELECT count(*) FROM {schema}.items WHERE namespace = $1"
+_DELETE: Final = """
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
+    DELETE FROM {schema}.items USING fence WHERE namespace = $2 AND id = ANY($3::text[]::uuid[])
+"""
+_DELETE_MATCHING: Final = """
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
+    DELETE FROM {schema}.items USING fence WHERE namespace = $2 AND terms @> $3::text[]
+"""
+_DELETE_ALL: Final = """
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
+    DELETE FROM {schema}.items USING fence WHERE namespace = $2
+"""
+_LOCK_MATCHING: Final = "SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id FOR UPDATE"
+
+_READERS: Final = 2
+"""Groups of gets under way at once: a second one need not wait for large items of the first."""
+_CHUNK: Final = 500
+_CHUNK_CHARS: Final = 8_000_000
+"""Rows and characters of one statement of a batch: the next one is analysed while the server works on it."""
+
+
+class PostgresItems:
+    """A `ManagedMemoryStore`: exact, indexed, and searched as the `analysed` profile says.
+
+    Any number of tasks may call it at once. What is stored is visible to every later call of any client.
+    """
+
+    def __init__(
+        self, database: Database, writer: Writer, lifecycle: Lifecycle, limits: SizeLimits, *, namespace: str
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._lifecycle = lifecycle
+        self._limits = limits
+        self._namespace = namespace
+        self._schema = database.schema
+        self._gets: Lane[UUID, asyncpg.Record | None] = Lane(self._find, workers=_READERS)
+        database.drain_on_close(self._gets)
+        self._manifest = MemoryAdapterManifest(
+            adapter="postgres",
+            native_item_fields=ITEM_FIELDS,
+            dropped_item_fields=frozenset(),
+            supported_filters=frozenset(),
+            open_filters=True,
+            search_consistency="immediate",
+            retrieve_fidelity="full",
+            search_fidelity="full",
+            search_returns_tags=True,
+            preserves_metadata=True,
+        )
+
+    @property
+    def manifest(self) -> MemoryAdapterManifest:
+        """Nothing is lost, and any metadata key may be filtered."""
+        self._lifecycle.require_open("the manifest")
+        return self._manifest
+
+    async def store(self, item: MemoryItem) -> UUID:
+        """Create or replace the item by its id, in one commit that it may share with others (I-42)."""
+        await self._ready()
+        encoded = encode_item(item, self._limits)
+        await self._writer.put(make_row(encoded, namespace=self._namespace))
+        return encoded.id
+
+    async def retrieve(self, item_id: UUID) -> MemoryItem | None:
+        """Return the item, or `None`; one round trip, which all that wait share (I-50)."""
+        await self._ready()
+        key = check_id(item_id)
+        with translated(self._database.place):
+            row = await self._gets.submit(key)
+        return None if row is None else decode_item(key, row["created_at"], row["payload"])
+
+    async def search(self, query: MemoryQuery) -> list[MemoryItem]:
+        """Return the best matches (I-66 to I-68)."""
+        await self._ready()
+        checked = check_query(query, self._manifest.supports_filter)
+        words = analyse_query(checked.text)
+        if checked.limit == 0 or (checked.text and not words):
+            return []
+        conditions = Conditions.of(checked, self._namespace)
+        fetch = self._database.fetch
+        if words:
+            return await search.best(fetch, self._schema, conditions, words, checked.limit)
+        return await search.newest(fetch, self._schema, conditions, checked.limit)
+
+    async def store_many(self, items: Sequence[MemoryItem]) -> list[UUID]:
+        """Store all items or none, in one transaction (I-80)."""
+        await self._ready()
+        encoded = encode_items(items, self._limits)
+        last = {item.id: item for item in encoded}
+        if last:
+            await self._writer.run(partial(self._put_all, [last[key] for key in sorted(last)]))
+        return [item.id for item in encoded]
+
+    async def delete(self, item_id: UUID) -> bool:
+        """Erase the item and all that was derived from it; tell whether it was there (I-81)."""
+        return await self.delete_many([item_id]) == 1
+
+    async def delete_many(self, item_ids: Sequence[UUID]) -> int:
+        """Erase these items in one transaction; return how many were there (I-81)."""
+        await self._ready()
+        ids = id_texts(sorted({check_id(item_id) for item_id in item_ids}))
+        return await self._execute(_DELETE, ids) if ids else 0
+
+    async def delete_where(self, filters: Mapping[str, Any]) -> int:
+        """Erase the items that match every filter, in one transaction (I-81)."""
+        await self._ready()
+        checked = check_erasure(filters, self._manifest.supports_filter)
+        conditions = Conditions.of_filters(checked, self._namespace)
+        if conditions.missing:
+            return await self._writer.run(partial(self._delete_lacking, conditions))
+        return await self._execute(_DELETE_MATCHING, term_texts(conditions.entries))
+
+    async def scan(self, *, after: str | None = None, limit: int = 500) -> Page:
+        """Return the next page in order of id (I-82)."""
+        await self._ready()
+        size = check_page_limit(limit)
+        clauses = Clauses(Conditions(self._namespace))
+        if after is not None:
+            clauses.add("id > {}::text::uuid", str(decode_cursor(self._namespace, after)))
+        statement = _PAGE.format(schema=self._schema, conditions=clauses, limit=f"{clauses.bind(size + 1)}::bigint")
+        items = [search.decode(row) for row in await self._database.fetch(statement, *clauses.parameters)]
+        more = len(items) > size
+        return Page(items[:size], encode_cursor(self._namespace, items[size - 1].id) if more else None)
+
+    async def count(self) -> int:
+        """Return how many items there are (I-82)."""
+        await self._ready()
+        ((count,),) = await self._database.fetch(_COUNT.format(schema=self._schema), self._namespace)
+        return int(count)
+
+    async def clear(self) -> None:
+        """Erase every item of the namespace."""
+        await self._ready()
+        await self._execute(_DELETE_ALL)
+
+    async def _ready(self) -> None:
+        if not self._lifecycle.ready():
+            await self._lifecycle.open()
+
+    async def _find(self, ids: list[UUID]) -> list[asyncpg.Record | None]:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(_GET.format(schema=self._schema), self._namespace, id_texts(set(ids)))
+        found = {row["id"]: row for row in rows}
+        return [found.get(key) for key in ids]
+
+    async def _execute(self, statement: str, *parameters: object) -> int:
+        async def job(connection: asyncpg.Connection, lock: int) -> int:
+            text = statement.format(schema=self._schema)
+            return affected(await connection.execute(text, lock, self._namespace, *parameters))
+
+        return await self._writer.run(job)
+
+    async def _put_all(self, items: Sequence[EncodedItem], connection: asyncpg.Connection, lock: int) -> None:
+        chunks = list(_chunks(items))
+        if len(chunks) == 1:
+            return await self._writer.upsert(self._rows(chunks[0]), connection, lock)
+        async with connection.transaction():
+            rows = self._rows(chunks[0])
+            for following in [*chunks[1:], []]:
+                writing = asyncio.create_task(self._writer.upsert(rows, connection, lock))
+                await asyncio.sleep(0)  # it is on its way before the next rows are analysed
+                rows = self._rows(following)
+                await writing
+        return None
+
+    def _rows(self, items: Sequence[EncodedItem]) -> list[Row]:
+        return [make_row(item, namespace=self._namespace) for item in items]
+
+    async def _delete_lacking(self, conditions: Conditions, connection: asyncpg.Connection, lock: int) -> int:
+        """Lock what meets the indexed conditions, and erase what also lacks the keys that must be missing."""
+        clauses = Clauses(conditions)
+        statement = _LOCK_MATCHING.format(schema=self._schema, conditions=clauses)
+        async with connection.transaction():
+            await connection.execute(LOCK, lock)
+            ids: list[UUID] = []
+            async for row in connection.cursor(statement, *clauses.parameters, prefetch=search.PAGE):
+                item = search.decode(row)
+                if conditions.lacks(item):
+                    ids.append(item.id)
+            text = _DELETE.format(schema=self._schema)
+            return affected(await connection.execute(text, lock, self._namespace, id_texts(ids)))
+
+
+def _chunks(items: Sequence[EncodedItem]) -> Iterator[list[EncodedItem]]:
+    chunk: list[EncodedItem] = []
+    chars = 0
+    for item in items:
+        if chunk and (len(chunk) == _CHUNK or chars + len(item.payload) > _CHUNK_CHARS):
+            yield chunk
+            chunk, chars = [], 0
+        chunk.append(item)
+        chars += len(item.payload)
+    yield chunk

@@ -1,0 +1,88 @@
+"""`Lane`: jobs that wait at the same time are done together, outside of their callers' tasks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+LARGEST_GROUP: Final = 256
+"""Jobs that are done together at most; more would only make the first of them wait."""
+
+
+class Lane(Generic[J, R]):
+    """Gives the jobs that wait to `work`, in groups and in the order of their calls.
+
+    A caller that is cancelled takes nobody's job with it, and its own only if that has not started.
+
+    Args:
+        work: does a group of jobs and returns a result for each; an exception among the results fails its job alone.
+        workers: how many groups may be under way at once.
+        joins: tells whether a job may share a group with others of which the same is said.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[list[J]], Awaitable[Sequence[R | Exception]]],
+        *,
+        workers: int = 1,
+        joins: Callable[[J], bool] = lambda _job: True,
+    ) -> None:
+        self._work = work
+        self._limit = workers
+        self._joins = joins
+        self._waiting: deque[tuple[J, asyncio.Future[R]]] = deque()
+        self._workers: set[asyncio.Task[None]] = set()
+
+    async def submit(self, job: J) -> R:
+        """Queue a job and return its result."""
+        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._waiting.append((job, future))
+        if len(self._workers) < self._limit:
+            self._workers.add(asyncio.create_task(self._work_off()))
+        return await future
+
+    async def drain(self) -> None:
+        """Wait until no job waits or runs."""
+        while self._workers:
+            await asyncio.wait(self._workers)
+
+    async def _work_off(self) -> None:
+        try:
+            while group := self._take():
+                for (_, future), result in zip(group, await self._do([job for job, _ in group]), strict=True):
+                    _settle(future, result)
+        finally:  # at once, not when the loop calls back: a caller that was just answered may submit the next job
+            self._workers.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    async def _do(self, jobs: list[J]) -> Sequence[R | Exception]:
+        try:
+            return await self._work(jobs)
+        except Exception as error:  # noqa: BLE001 - whatever it is belongs to the callers
+            return [error] * len(jobs)
+
+    def _take(self) -> list[tuple[J, asyncio.Future[R]]]:
+        group: list[tuple[J, asyncio.Future[R]]] = []
+        while self._waiting and len(group) < LARGEST_GROUP:
+            job, future = self._waiting[0]
+            if group and not (self._joins(job) and self._joins(group[0][0])):
+                break
+            self._waiting.popleft()
+            if not future.done():
+                group.append((job, future))
+        return group
+
+
+def _settle(future: asyncio.Future[R], result: R | Exception) -> None:
+    if future.done():
+        return  # its caller was cancelled
+    if isinstance(result, Exception):
+        future.set_exception(result)
+    else:
+        future.set_result(result)

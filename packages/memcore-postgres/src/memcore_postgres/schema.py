@@ -1,0 +1,134 @@
+"""The tables, and the ladder of migrations that leads to them (B-05).
+
+Every step is a transaction under an advisory lock and only leads forward, so that any number of processes may open at
+once. Namespace comes first in every key: the tables can be partitioned or distributed by it. What is stored is the
+exact payload; words and terms are derived from it and can be rebuilt at any time.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+import asyncpg
+from memcore.errors import MemoryAdapterError, MemoryAdapterUnavailable, MemoryConfigurationError
+from memcore.kit.text import ANALYSIS_VERSION
+
+_ITEMS: Final = """
+    CREATE TABLE {schema}.meta (
+        only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+        schema_version integer NOT NULL,
+        analysis integer NOT NULL,     -- of the words that are written now
+        is_complete boolean NOT NULL   -- whether all words are of that analysis
+    );
+    CREATE TABLE {schema}.items (
+        namespace text COLLATE "C" NOT NULL,
+        id uuid NOT NULL,
+        created_at double precision NOT NULL,
+        payload text NOT NULL,
+        words text NOT NULL,
+        tag_words text NOT NULL,
+        terms text[] COLLATE "C" NOT NULL,
+        lexemes tsvector NOT NULL GENERATED ALWAYS AS (
+            array_to_tsvector(string_to_array(words, ' ') || string_to_array(tag_words, ' '))
+        ) STORED,
+        PRIMARY KEY (namespace, id)
+    );
+    CREATE INDEX items_by_time ON {schema}.items (namespace, created_at, id);
+    -- One index for words and terms, so that a search in one namespace, or under a filter, reads only what is there.
+    -- What was written last waits in a list that every search reads: by default, 4 MB cost milliseconds.
+    CREATE INDEX items_found ON {schema}.items USING gin (lexemes, terms) WITH (gin_pending_list_limit = 256);
+    INSERT INTO {schema}.meta (schema_version, analysis, is_complete) VALUES (0, {analysis}, true);
+"""
+_STEPS: Final = (_ITEMS,)
+SCHEMA_VERSION: Final = len(_STEPS)
+_LOOK: Final = """
+    SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
+        current_setting('fsync') = 'on' AND current_setting('synchronous_commit') <> 'off' AS flushes,
+        current_user::text AS role, current_database()::text AS database, to_regnamespace($1) IS NOT NULL AS has_schema,
+        EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relname = 'meta') AS has_tables
+"""
+_VERSION: Final = "SELECT schema_version FROM {schema}.meta"
+_RAISE: Final = "UPDATE {schema}.meta SET schema_version = {version}"
+
+
+class Server(NamedTuple):
+    """What the first connection learned."""
+
+    version: str
+    flushes: bool
+    """Whether a commit waits for the disk."""
+
+
+async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
+    """Bring the schema to the newest step, and return what the server says about itself.
+
+    Args:
+        connection: no transaction is open on it.
+        schema: the quoted name.
+
+    Raises:
+        MemoryAdapterUnavailable: a newer version wrote the tables; they are left untouched.
+        MemoryAdapterError: the role lacks a right; the message holds the statement that grants it.
+        MemoryConfigurationError: the database cannot hold every text, or the schema holds other tables.
+    """
+    look = await connection.fetchrow(_LOOK, schema)
+    if look["encoding"] != "UTF8":
+        raise MemoryConfigurationError(
+            f"database {look['database']!r} is encoded in {look['encoding']}: use one that is made with ENCODING 'UTF8'"
+        )
+    try:
+        if not look["has_tables"] or await read_version(connection, schema) < SCHEMA_VERSION:
+            await _migrate(connection, schema, has_schema=look["has_schema"])
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise MemoryAdapterError(_missing_right(look, schema)) from error
+    except asyncpg.DuplicateTableError as error:
+        raise MemoryConfigurationError(f"schema {schema} holds tables of another application: name another") from error
+    return Server(look["version"], look["flushes"])
+
+
+async def read_version(connection: asyncpg.Connection, schema: str) -> int:
+    """Return the step that the tables stand on.
+
+    Raises:
+        MemoryAdapterUnavailable: a newer version wrote them.
+    """
+    version: int = await connection.fetchval(_VERSION.format(schema=schema))
+    if version > SCHEMA_VERSION:
+        raise MemoryAdapterUnavailable(
+            f"schema {schema} has version {version}, written by a newer memcore-postgres; this one knows versions "
+            f"up to {SCHEMA_VERSION}: upgrade it. The tables were left untouched"
+        )
+    return version
+
+
+async def _migrate(connection: asyncpg.Connection, schema: str, *, has_schema: bool) -> None:
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_of(schema))
+        if not has_schema:
+            await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        has_tables = await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", f"{schema}.meta")
+        version = await read_version(connection, schema) if has_tables else 0  # another process may have been faster
+        for step in _STEPS[version:]:
+            await connection.execute(step.format(schema=schema, analysis=ANALYSIS_VERSION))
+        await connection.execute(_RAISE.format(schema=schema, version=SCHEMA_VERSION))
+
+
+def _lock_of(schema: str) -> int:
+    """Return the key of the lock that only migrations of this schema take."""
+    return int.from_bytes(blake2b(f"memcore {schema}".encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _missing_right(look: asyncpg.Record, schema: str) -> str:
+    """Return an error's text with the exact statements for who may execute them."""
+    role = '"' + look["role"].replace('"', '""') + '"'
+    if not look["has_schema"]:
+        statements = f"CREATE SCHEMA {schema} AUTHORIZATION {role};"
+    elif not look["has_tables"]:
+        statements = f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {role};"
+    else:
+        statements = (
+            f"GRANT USAGE ON SCHEMA {schema} TO {role}; "
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};"
+        )
+    return f"role {role} lacks a right; let an administrator of database {look['database']!r} execute: {statements}"

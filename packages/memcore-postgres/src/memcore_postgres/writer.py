@@ -1,0 +1,145 @@
+"""`Writer`: all writes of one backend, in the order of their calls.
+
+Rows that wait at the same time become one statement and one commit. A write runs to its end whatever becomes of its
+caller, and the next one starts when it has ended. If its outcome is unknown, since the connection broke under it, the
+server may still be at it: every write holds an advisory lock of this backend until its transaction ends, and the next
+one waits for that lock first (I-70).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import asyncpg
+from memcore.errors import MemoryAdapterUnavailable
+from memcore.kit.text import ANALYSIS_VERSION
+
+from memcore_postgres.faults import CONTENDED, translate, translated
+from memcore_postgres.index import Row
+from memcore_postgres.lanes import Lane
+from memcore_postgres.schema import SCHEMA_VERSION, read_version
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from memcore_postgres.database import Database
+
+    Job = Callable[[asyncpg.Connection, int], Awaitable["T"]]
+
+T = TypeVar("T")
+
+LOCK: Final = "SELECT pg_advisory_xact_lock($1)"
+"""Waits until what this backend wrote before has ended; every statement that writes does so too, as its first step."""
+_UPSERT: Final = """
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
+    INSERT INTO {schema}.items (namespace, id, created_at, payload, words, tag_words, terms)
+    SELECT $2, given.id::uuid, given.created_at::double precision, given.payload, given.words, given.tag_words,
+        string_to_array(given.terms, ' ')
+    FROM fence, {schema}.meta, unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+        AS given (id, created_at, payload, words, tag_words, terms)
+    WHERE meta.schema_version = {version} AND meta.analysis = {analysis}
+    ON CONFLICT (namespace, id) DO UPDATE SET created_at = excluded.created_at, payload = excluded.payload,
+        words = excluded.words, tag_words = excluded.tag_words, terms = excluded.terms
+"""
+_ANALYSIS: Final = "SELECT analysis FROM {schema}.meta"
+_MARK_INCOMPLETE: Final = "UPDATE {schema}.meta SET analysis = $1, is_complete = false WHERE analysis < $1"
+_TRIES: Final = 6
+_LONGEST_PAUSE: Final = 0.05
+
+
+class Writer:
+    """Does what is asked in turn, each in one transaction; jobs get a connection and the key of the lock.
+
+    A job that lost against another client's is done again, so it must depend on nothing but the database.
+    """
+
+    def __init__(self, database: Database, *, namespace: str) -> None:
+        self._database = database
+        self._namespace = namespace
+        self._lock = secrets.randbits(63)
+        self._is_uncertain = False
+        self._upsert = _UPSERT.format(schema=database.schema, version=SCHEMA_VERSION, analysis=ANALYSIS_VERSION)
+        self._lane: Lane[Row | Job[Any], Any] = Lane(self._work, joins=lambda job: isinstance(job, Row))
+        database.drain_on_close(self._lane)
+
+    async def put(self, row: Row) -> None:
+        """Create or replace one item, in one commit that it may share with others."""
+        with translated(self._database.place):
+            await self._lane.submit(row)
+
+    async def run(self, job: Job[T]) -> T:
+        """Do a job by itself."""
+        with translated(self._database.place):
+            result: T = await self._lane.submit(job)
+        return result
+
+    async def upsert(self, rows: Sequence[Row], connection: asyncpg.Connection, lock: int) -> None:
+        """Create or replace items by one statement, in order of id: in other orders two clients could block each other.
+
+        Raises:
+            MemoryAdapterUnavailable: the tables are of a newer version by now.
+        """
+        last = {row.id: row for row in rows}  # one statement cannot write a row twice
+        columns = zip(*(last[key] for key in sorted(last)), strict=True)
+        status = await connection.execute(self._upsert, lock, self._namespace, *map(list, columns))
+        if affected(status) != len(last):
+            await self._catch_up(connection)
+            await self.upsert(rows, connection, lock)
+
+    async def _work(self, group: list[Row | Job[Any]]) -> Sequence[Any]:
+        rows = [job for job in group if isinstance(job, Row)]
+        if not rows:
+            (job,) = group
+            return [await self._insist(job)]  # type: ignore[arg-type]
+        try:
+            await self._insist(partial(self.upsert, rows))
+        except asyncpg.PostgresError as error:
+            is_passing = isinstance(translate(error, self._database.place), MemoryAdapterUnavailable)
+            if is_passing or len(rows) == 1:
+                raise
+            return [await self._put_alone(row) for row in rows]
+        return [None] * len(rows)
+
+    async def _put_alone(self, row: Row) -> Exception | None:
+        """Do one row of a group that was refused, so that only those fail that must."""
+        try:
+            await self._insist(partial(self.upsert, [row]))
+        except Exception as error:  # noqa: BLE001 - whatever it is belongs to the caller
+            return error
+        return None
+
+    async def _insist(self, job: Job[T]) -> T:
+        for pause in range(1, _TRIES):
+            try:
+                return await self._attempt(job)
+            except CONTENDED:
+                await asyncio.sleep(random.uniform(0, _LONGEST_PAUSE) * pause)  # noqa: S311 - no secret hangs on it
+        return await self._attempt(job)
+
+    async def _attempt(self, job: Job[T]) -> T:
+        async with self._database.connection() as connection:
+            if self._is_uncertain:
+                await connection.execute(LOCK, self._lock)  # by itself: what follows must see what was done before
+            self._is_uncertain = True
+            result = await job(connection, self._lock)
+            self._is_uncertain = False
+            return result
+
+    async def _catch_up(self, connection: asyncpg.Connection) -> None:
+        """Say of words of an older analysis that they are incomplete from now on: text search waits for `reindex`."""
+        await read_version(connection, self._database.schema)
+        analysis = await connection.fetchval(_ANALYSIS.format(schema=self._database.schema))
+        if analysis is None or analysis > ANALYSIS_VERSION:
+            raise MemoryAdapterUnavailable(
+                f"the words are of a newer analysis by now: upgrade memcore to write here ({self._database.place})"
+            )
+        await connection.execute(_MARK_INCOMPLETE.format(schema=self._database.schema), ANALYSIS_VERSION)
+
+
+def affected(status: str) -> int:
+    """Return how many rows a statement wrote, from what the server said about it."""
+    return int(status.rpartition(" ")[2])
