@@ -11,18 +11,23 @@ from memcore.kit.terms import index_terms
 from memcore.kit.text import analyse_item
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memcore.items.model import MemoryItem
     from memcore.items.payload import EncodedItem
 
     from memcore_sqlite.session import Session
 
-_ADD_WORDS: Final = "INSERT INTO item_words (rowid, words, tag_words, namespace) VALUES (?, ?, ?, ?)"
+_ADD_WORDS: Final = "INSERT INTO item_words (rowid, words, tag_words, namespace) VALUES (?1, ?6, ?7, ?2)"
 _REMOVE_WORDS: Final = (
-    "INSERT INTO item_words (item_words, rowid, words, tag_words, namespace) VALUES ('delete', ?, ?, ?, ?)"
+    "INSERT INTO item_words (item_words, rowid, words, tag_words, namespace) VALUES ('delete', ?1, ?6, ?7, ?2)"
 )
 _ADD_TERM: Final = "INSERT OR IGNORE INTO item_terms VALUES (?, ?, ?)"
 _REMOVE_TERM: Final = "DELETE FROM item_terms WHERE term = ? AND created_at = ? AND seq = ?"
 _REMOVE_TERMS_OF: Final = "DELETE FROM item_terms WHERE seq = ?"  # reads them all: nothing else leads to them
+
+Term = tuple[bytes, float, int]
+"""One entry of the term index: the term, `created_at` and `seq` of an item that has it."""
 
 
 class Row(NamedTuple):
@@ -60,22 +65,27 @@ def derive(item: EncodedItem | MemoryItem, *, namespace: str) -> Derived:
     return Derived(" ".join(words), " ".join(tag_words), terms)
 
 
-def add_words(session: Session, seq: int, number: int, derived: Derived) -> None:
-    """Index the words of an item."""
-    session.execute(_ADD_WORDS, (seq, derived.words, derived.tag_words, number))
+def add_words(session: Session, rows: Iterable[Row]) -> None:
+    """Index the words of items."""
+    session.executemany(_ADD_WORDS, rows)
 
 
 def remove_words(session: Session, row: Row) -> None:
     """Take exactly those words out of the index that were put in."""
-    session.execute(_REMOVE_WORDS, (row.seq, row.words, row.tag_words, row.number))
+    session.execute(_REMOVE_WORDS, row)
 
 
-def add_terms(session: Session, seq: int, created_at: float, terms: set[bytes]) -> None:
-    """Index the terms of an item."""
-    session.executemany(_ADD_TERM, [(term, created_at, seq) for term in terms])
+def add_terms(session: Session, terms: Iterable[Term]) -> None:
+    """Index terms."""
+    session.executemany(_ADD_TERM, terms)
 
 
-def remove_terms(session: Session, row: Row, *, namespace: str) -> None:
+def remove_terms(session: Session, terms: Iterable[Term]) -> None:
+    """Take terms out of the index."""
+    session.executemany(_REMOVE_TERM, terms)
+
+
+def remove_terms_of(session: Session, row: Row, *, namespace: str) -> None:
     """Take the terms of an item out of the index; if its payload is damaged, by looking through all."""
     try:
         item = row.decode()
@@ -83,4 +93,4 @@ def remove_terms(session: Session, row: Row, *, namespace: str) -> None:
         session.execute(_REMOVE_TERMS_OF, (row.seq,))
         return
     terms = index_terms(namespace, tags=item.tags, metadata=item.metadata)
-    session.executemany(_REMOVE_TERM, [(term, row.created_at, row.seq) for term in terms])
+    remove_terms(session, [(term, row.created_at, row.seq) for term in terms])

@@ -17,7 +17,7 @@ from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
 from memcore.kit.text import ANALYSIS_VERSION
 
 from memcore_sqlite.database import fold_log
-from memcore_sqlite.index import Row, add_terms, add_words, derive, remove_words
+from memcore_sqlite.index import Row, add_terms, add_words, derive, remove_terms, remove_words
 from memcore_sqlite.schema import analysis_version, set_analysis_version
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memcore_sqlite.database import Database, Job
-    from memcore_sqlite.index import Derived
+    from memcore_sqlite.index import Derived, Term
     from memcore_sqlite.session import Session
 
     Progress = Callable[[int, int], None]
-    Term = tuple[bytes, float, int]
 
 _BATCH: Final = 200
 _TERMS_BATCH: Final = 1_000
@@ -49,7 +48,6 @@ _TERMS: Final = (
     "SELECT term, created_at, seq FROM item_terms WHERE (term, created_at, seq) > (?, ?, ?)"
     " ORDER BY term, created_at, seq LIMIT ?"
 )
-_REMOVE_TERM: Final = "DELETE FROM item_terms WHERE term = ? AND created_at = ? AND seq = ?"
 _COUNT_TERMS: Final = "SELECT count(*) FROM item_terms"
 _VERIFY_WORDS: Final = "INSERT INTO item_words (item_words, rank) VALUES ('integrity-check', 1)"
 _REBUILD_WORDS: Final = "INSERT INTO item_words (item_words) VALUES ('rebuild')"
@@ -172,20 +170,19 @@ def _check_item(session: Session, row: Row, *, namespace: str, is_current: bool,
             faults.append(f"item {UUID(bytes=row.id)}: its words differ")
         if repair:
             _replace_words(session, row, fresh)
-    missing = {
-        term for term in fresh.terms if not session.execute(_HAS_TERM, (term, row.created_at, row.seq)).fetchone()
-    }
+    expected = [(term, row.created_at, row.seq) for term in fresh.terms]
+    missing = [term for term in expected if session.execute(_HAS_TERM, term).fetchone() is None]
     if missing:
         faults.append(f"item {UUID(bytes=row.id)}: {len(missing)} of its terms are missing")
         if repair:
-            add_terms(session, row.seq, row.created_at, missing)
+            add_terms(session, missing)
     return _Batch(row.seq, checked=1, terms=len(fresh.terms), faults=tuple(faults))
 
 
 def _replace_words(session: Session, row: Row, fresh: Derived) -> None:
     remove_words(session, row)
     session.execute(_SET_WORDS, (fresh.words, fresh.tag_words, row.seq))
-    add_words(session, row.seq, row.number, fresh)
+    add_words(session, [row._replace(words=fresh.words, tag_words=fresh.tag_words)])
 
 
 async def _check_terms(submit: Callable[[Job[Any]], asyncio.Future[Any]], *, repair: bool) -> list[str]:
@@ -203,7 +200,7 @@ def _check_some_terms(session: Session, *, after: Term, repair: bool) -> tuple[i
     known = {seq: _terms_of(session, seq) for seq in {row[2] for row in rows}}
     strays = [row for row in rows if row not in known[row[2]]]
     if repair:
-        session.executemany(_REMOVE_TERM, strays)
+        remove_terms(session, strays)
     return len(strays), rows[-1] if rows else None
 
 
