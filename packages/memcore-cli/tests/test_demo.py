@@ -35,7 +35,7 @@ def test_another_process_answers_from_the_file(run: Run, file: str, tmp_path: Pa
 
     assert document["process"] != os.getpid()
     assert document["items"] == 2
-    assert [[hit["content"] for hit in hits][:1] for hits in document["hits"]] == [
+    assert [[hit["content"] for hit in answer["hits"]][:1] for answer in document["answers"]] == [
         ["Ada: I keep three hens now."],
         [],
         ["Ben: My bicycle is blue."],

@@ -76,7 +76,7 @@ def test_a_wrong_command_line_is_told_in_two_lines_with_2(run: Run, arguments: t
 def test_an_error_is_two_lines_what_and_what_to_do(run: Run, fakes: Fakes) -> None:
     assert run("ping", "fake://", registry=fakes).err.splitlines() == [
         "memcore: the service does not answer",
-        "  try: `memcore ping URL` tells when it can be used again",
+        "  try: mend that, or wait, and run the command again",
     ]
 
 

@@ -25,10 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HITS = 10
+"""How many hits a question gets."""
 
 
-def ask_elsewhere(url: str, questions: Sequence[str]) -> dict[str, Any]:
-    """Let a new process open the store and answer; return its manifest, its process id and the hits per question.
+Document = dict[str, Any]
+Answers = tuple[int, Document, list[list[Document]]]
+"""The id of the process that answered, the manifest of the store, and the hits of every question."""
+
+
+def ask_elsewhere(url: str, questions: Sequence[str]) -> Answers:
+    """Let a new process open the store and answer.
 
     Raises:
         CommandFailed: the process failed; what it had to say stands on stderr already.
@@ -37,12 +43,12 @@ def ask_elsewhere(url: str, questions: Sequence[str]) -> dict[str, Any]:
     done = subprocess.run(command, input=json.dumps(questions).encode(), stdout=subprocess.PIPE, check=False)  # noqa: S603
     if done.returncode:
         raise CommandFailed("the process that was to answer failed", advice=f"memcore ping {url}")
-    answers: dict[str, Any] = json.loads(done.stdout)
-    return answers
+    process, manifest, hits = json.loads(done.stdout)
+    return process, manifest, hits
 
 
-async def answer(url: str, questions: Sequence[str]) -> dict[str, Any]:
-    """Open a store and return its manifest, this process's id and the first hits for every question."""
+async def answer(url: str, questions: Sequence[str]) -> Answers:
+    """Open a store and look for every question."""
     async with connect(url) as backend:
         items = backend.items
         hits = [
@@ -50,7 +56,7 @@ async def answer(url: str, questions: Sequence[str]) -> dict[str, Any]:
             for text in questions
         ]
         manifest = claims_document(items.manifest) if isinstance(items, ExternalMemoryStore) else {}
-        return {"process": os.getpid(), "manifest": manifest, "hits": hits}
+        return os.getpid(), manifest, hits
 
 
 def _serve() -> int:

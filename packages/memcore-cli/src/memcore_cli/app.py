@@ -89,7 +89,7 @@ def _guarded(arguments: Sequence[str], registry: Callable[[], Registry]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         raise
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):  # a question that gets no answer aborts
         tell("memcore: interrupted")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - every error becomes two lines and a code

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _ERRORS: Final[tuple[tuple[type[BaseException], ExitCode, str], ...]] = (
-    (MemoryAdapterUnavailable, ExitCode.UNAVAILABLE, "`memcore ping URL` tells when it can be used again"),
+    (MemoryAdapterUnavailable, ExitCode.UNAVAILABLE, "mend that, or wait, and run the command again"),
     (MalformedMemoryPayload, ExitCode.MALFORMED, "look whether the URL is right, or restore the store from a copy"),
     (UnsupportedMemoryItem, ExitCode.REFUSED, "change that part; nothing was stored"),
     (UnsupportedMemoryQuery, ExitCode.REFUSED, "`memcore manifest URL` shows which queries this store answers"),

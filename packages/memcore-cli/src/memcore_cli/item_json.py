@@ -95,22 +95,26 @@ def read_items(source: BinaryIO) -> Iterator[Entry]:
     follows from what it holds, so that reading the same input again gives the same item.
     """
     number = 0
+    may_be_array = True
     while line := source.readline(MAX_LINE):
         number += 1
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-        if number == 1 and text.lstrip().startswith(b"["):
-            yield from _read_array(text + source.read())
+        if not text.strip():
+            continue
+        if may_be_array and text.lstrip().startswith(b"["):
+            yield from _read_array(text + source.read(), number)
         elif len(line) == MAX_LINE and not line.endswith(b"\n"):
             yield Entry(f"line {number}", len(line) + _skip_line(source), fault=f"longer than {MAX_LINE:,} bytes")
-        elif text.strip():
+        else:
             yield _read_line(text, f"line {number}", size=len(line))
+        may_be_array = False
 
 
-def _read_array(data: bytes) -> Iterator[Entry]:
+def _read_array(data: bytes, line: int) -> Iterator[Entry]:
     try:
         documents = read_json(_decode(data))
     except ValueError as error:
-        yield Entry("the array that starts in line 1", len(data), fault=str(error))
+        yield Entry(f"array from line {line} on", len(data), fault=str(error))
         return
     for number, document in enumerate(documents, start=1):
         yield _entry(document, f"item {number}", size=len(data) // len(documents))

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Score:
     """The mean, over the questions, of the part of their evidence that is among the hits."""
 
     @classmethod
-    def of(cls, judged: Iterable[tuple[tuple[str, ...], set[str]]]) -> Score | None:
+    def of(cls, judged: Iterable[tuple[Collection[str], Collection[str]]]) -> Score | None:
         """Score pairs of evidence and what was found; `None` if no question names evidence."""
         parts = [sum(turn in found for turn in evidence) / len(evidence) for evidence, found in judged if evidence]
         if not parts:

@@ -6,15 +6,16 @@ import shlex
 import tempfile
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 import typer
+from memcore.items.model import MemoryItem
 
 from memcore_cli.answers import HITS, ask_elsewhere
 from memcore_cli.claims import claims_fields
 from memcore_cli.connection import connected
-from memcore_cli.conversation import BadConversation, Conversation, Question, read_conversation
+from memcore_cli.conversation import BadConversation, Conversation, read_conversation
 from memcore_cli.exit_codes import ExitCode
 from memcore_cli.failures import CommandFailed
 from memcore_cli.importing import BATCH_ITEMS
@@ -53,24 +54,36 @@ def demo(
     conversation of our own. Running it twice on one database stores nothing twice.
     """
     conversation = _read(file)
+    items = {turn.id: turn.item() for turn in conversation.turns}
     path = Path(db).absolute() if db else Path(tempfile.mkdtemp(prefix="memcore-demo-"), "memory.db")
     url = f"sqlite:///{quote(path.as_posix())}"
-    count = _remember(context, url, conversation)
-    answers = ask_elsewhere(url, [question.text for question in conversation.questions])
-    found = [{str(hit["metadata"].get("turn")) for hit in hits} for hits in answers["hits"]]
-    score = Score.of(zip((question.evidence for question in conversation.questions), found, strict=True))
+    count = _remember(context, url, list(items.values()))
+    process, manifest, hits = ask_elsewhere(url, [question.text for question in conversation.questions])
+    answers = [
+        _Answer(question.text, [str(items[turn].id) for turn in question.evidence], found)
+        for question, found in zip(conversation.questions, hits, strict=True)
+    ]
+    score = Score.of((answer.evidence, {hit["id"] for hit in answer.hits}) for answer in answers)
     if as_json:
-        evidence = score.document() if score else None
-        write_document({"file": str(path), "url": url, "items": count, "evidence": evidence, **answers})
+        summary = {"file": str(path), "url": url, "items": count, "process": process, "manifest": manifest}
+        documents = [answer._asdict() for answer in answers]
+        write_document({**summary, "evidence": score.document() if score else None, "answers": documents})
         return
-    say(f"Remembered {plural(len(conversation.turns), 'turn')} in {path} ({plural(count, 'item')} there now).")
-    say(f"A new process ({answers['process']}) opened that file and answers:")
-    _show_answers(conversation.questions, answers["hits"])
+    say(f"Remembered {plural(len(items), 'turn')} in {path} ({plural(count, 'item')} there now).")
+    say(f"A new process ({process}) opened that file and answers:")
+    _show_answers(answers)
     _show_score(score)
     say("")
     say("What this store keeps and loses:")
-    show_fields(claims_fields(answers["manifest"]))
+    show_fields(claims_fields(manifest))
     _show_next(path, url)
+
+
+class _Answer(NamedTuple):
+    question: str
+    evidence: list[str]
+    """Ids of the items that hold it."""
+    hits: list[dict[str, Any]]
 
 
 def _read(file: str | None) -> Conversation:
@@ -84,8 +97,7 @@ def _read(file: str | None) -> Conversation:
         raise CommandFailed(what, advice=advice, code=ExitCode.REFUSED) from None
 
 
-def _remember(context: typer.Context, url: str, conversation: Conversation) -> int:
-    items = [turn.item() for turn in conversation.turns]
+def _remember(context: typer.Context, url: str, items: list[MemoryItem]) -> int:
     with connected(context, url) as store, progress("remembering") as advance:
         for start in range(0, len(items), BATCH_ITEMS):
             store.run(store.managed.store_many(items[start : start + BATCH_ITEMS]))
@@ -93,18 +105,18 @@ def _remember(context: typer.Context, url: str, conversation: Conversation) -> i
         return store.run(store.managed.count())
 
 
-def _show_answers(questions: list[Question], answers: list[list[dict[str, Any]]]) -> None:
-    for question, hits in list(zip(questions, answers, strict=True))[:_QUESTIONS_SHOWN]:
+def _show_answers(answers: list[_Answer]) -> None:
+    for question, evidence, hits in answers[:_QUESTIONS_SHOWN]:
         say("")
-        say(question.text)
+        say(question)
         for rank, hit in enumerate(hits[:_HITS_SHOWN], start=1):
-            mark = "*" if str(hit["metadata"].get("turn")) in question.evidence else " "
+            mark = "*" if hit["id"] in evidence else " "
             say(f"  {rank} {mark} {clipped(str(hit['content']), limit=_WIDTH)}")
         if not hits:
             say("  nothing found")
-    if len(questions) > _QUESTIONS_SHOWN:
+    if len(answers) > _QUESTIONS_SHOWN:
         say("")
-        say(f"({_QUESTIONS_SHOWN} of {len(questions)} questions are shown; --json has them all)")
+        say(f"({_QUESTIONS_SHOWN} of {len(answers)} questions are shown; --json has them all)")
 
 
 def _show_score(score: Score | None) -> None:

@@ -86,7 +86,8 @@ def _version(distribution: str) -> str:
 
 def _broken(context: typer.Context, registry: Registry) -> list[BrokenPlugin]:
     group = context.find_root().command
-    return registry.broken + plugin_commands(registry, list(getattr(group, "commands", ())))[1]
+    commands = plugin_commands(registry, list(getattr(group, "commands", ())))[1]
+    return [*registry.broken, *commands]
 
 
 def _rivals(adapters: list[Adapter]) -> list[str]:
