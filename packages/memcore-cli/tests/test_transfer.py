@@ -60,12 +60,9 @@ def test_a_json_array_is_imported_too(run: Run, url: str) -> None:
     run("import", url, "-", stdin=lines({"content": "a"}, {"content": "b"}))
     listed = run("list", url, "--all", "--json").stdout
 
-    assert run("import", url, "-", "--json", stdin=b"\xef\xbb\xbf\n " + listed).json == {
-        "read": 2,
-        "stored": 2,
-        "skipped": 0,
-        "failed": 0,
-    }
+    result = run("import", url, "-", "--json", stdin=b"\xef\xbb\xbf\n " + listed)
+
+    assert result.json == {"read": 2, "stored": 2, "skipped": 0, "failed": 0}
 
 
 def test_a_byte_order_mark_crlf_and_blank_lines_are_taken(run: Run, url: str) -> None:

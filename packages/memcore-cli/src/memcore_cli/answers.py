@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 HITS = 10
 """How many hits a question gets."""
 
-
 Document = dict[str, Any]
 Answers = tuple[int, Document, list[list[Document]]]
 """The id of the process that answered, the manifest of the store, and the hits of every question."""
