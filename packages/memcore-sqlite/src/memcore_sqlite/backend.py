@@ -103,7 +103,9 @@ class SqliteBackend:
                 "sqlite": sqlite3.sqlite_version,
                 "schema": str(SCHEMA_VERSION),
             },
-            detail=None if is_current else f"no text search until its words are rebuilt: memcore reindex {self._url}",
+            detail=None
+            if is_current
+            else f"no text search until its words are rebuilt: memcore reindex {self._settings.url}",
         )
 
     async def drop_namespace(self) -> None:
@@ -143,9 +145,5 @@ class SqliteBackend:
     async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
-    @property
-    def _url(self) -> str:
-        return f"sqlite:///{self._settings.path or ''}"
-
     def __repr__(self) -> str:
-        return f"<{self._url} backend, namespace {self._settings.namespace!r}>"
+        return f"<{self._settings.url} backend, namespace {self._settings.namespace!r}>"

@@ -43,6 +43,11 @@ class Database:
     def __init__(self, settings: SqliteSettings) -> None:
         self._settings = settings
 
+    @property
+    def patience(self) -> float:
+        """Seconds to wait for other processes."""
+        return self._settings.busy_timeout
+
     async def open(self) -> None:
         """Connect, and bring the schema up to date; in vain or cancelled, it may be called again.
 
@@ -204,7 +209,7 @@ def commit_together(session: Session, jobs: Sequence[Job[Any]]) -> list[Outcome]
     """Run write jobs in one transaction; if it fails, each in its own, so that only those fail that must."""
     has_begun = False
     try:
-        session.insist("BEGIN IMMEDIATE")
+        session.insist(partial(session.execute, "BEGIN IMMEDIATE"))
         has_begun = True
         check_version(session)
         outcomes = [_attempt(session, job) for job in jobs]
@@ -221,7 +226,7 @@ def read_together(session: Session, jobs: Sequence[Job[Any]]) -> list[Outcome]:
     """Run read jobs in one snapshot, each failing alone."""
     session.execute("BEGIN")
     try:
-        check_version(session)
+        session.insist(partial(check_version, session))  # the first read: from here on the snapshot is held
         return [_read(session, job) for job in jobs]
     finally:
         _end(session)

@@ -24,7 +24,7 @@ from memcore.kit.text import ANALYSIS_VERSION, analyse_query
 
 from memcore_sqlite.index import Derived, Row, add_terms, add_words, derive, remove_terms_of, remove_words
 from memcore_sqlite.schema import MIXED, analysis_version, set_analysis_version
-from memcore_sqlite.search import Conditions, best, newest
+from memcore_sqlite.search import Conditions, best, matching, newest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -189,10 +189,13 @@ def put(session: Session, entries: Iterable[Entry]) -> None:
 
 def erase(session: Session, keys: Iterable[bytes]) -> int:
     """Erase items with everything derived from them; return how many were there (I-81)."""
-    rows = [row for row in (find(session, key) for key in keys) if row is not None]
-    for row in rows:
-        _erase(session, row)
-    return len(rows)
+    erased = 0
+    for key in keys:
+        row = find(session, key)
+        if row is not None:
+            _erase(session, row)
+            erased += 1
+    return erased
 
 
 def erase_all(session: Session) -> int:
@@ -218,7 +221,7 @@ def _get(session: Session, item_id: UUID) -> MemoryItem | None:
 
 
 def _erase_matching(session: Session, conditions: Conditions) -> int:
-    return erase(session, [item.id.bytes for item in newest(session, conditions, LARGEST_LIMIT)])
+    return erase(session, [key for _, key, _ in matching(session, conditions, LARGEST_LIMIT)])
 
 
 def _page(session: Session, after: bytes, size: int) -> list[MemoryItem]:

@@ -6,7 +6,9 @@ so that other tasks and processes read and write in between; what was interrupte
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +23,6 @@ from memcore_sqlite.index import Row, add_terms, add_words, derive, remove_terms
 from memcore_sqlite.schema import analysis_version, set_analysis_version
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
     from memcore_sqlite.database import Database, Job
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 200
 _TERMS_BATCH: Final = 1_000
+_LOG_PAUSE: Final = 0.05
 _REBUILDING: Final = -ANALYSIS_VERSION
 """Stands for the analysis of an index that is being rebuilt, unless another analysis writes into it meanwhile."""
 
@@ -90,14 +92,15 @@ async def purge(database: Database) -> None:
     Needs free space for a second copy of the file; other writers wait meanwhile.
 
     Raises:
-        MemoryAdapterUnavailable: another process reads, so that the log cannot be emptied yet.
+        MemoryAdapterUnavailable: another process goes on reading, so that the log cannot be emptied.
     """
     await database.write(partial(_execute, statement=_OPTIMIZE_WORDS))
     await database.maintain(_vacuum)
-    if not await database.maintain(fold_log):
-        raise MemoryAdapterUnavailable(
-            "another process is reading, so that the log still holds erased bytes; try again"
-        )
+    deadline = time.monotonic() + database.patience
+    while not await database.maintain(fold_log):
+        if time.monotonic() >= deadline:
+            raise MemoryAdapterUnavailable("another process is reading, so that the log still holds erased bytes")
+        await asyncio.sleep(_LOG_PAUSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,4 +225,4 @@ def _execute(session: Session, *, statement: str) -> None:
 
 
 def _vacuum(session: Session) -> None:
-    session.insist("VACUUM")
+    session.insist(partial(session.execute, "VACUUM"))

@@ -6,6 +6,7 @@ stored is the exact payload; words and terms are derived from it and can be rebu
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
@@ -54,9 +55,9 @@ def prepare(session: Session) -> None:
         MalformedMemoryPayload: the file belongs to another application; it is left untouched.
         MemoryAdapterUnavailable: a newer version wrote it; it is left untouched.
     """
-    version = read_version(session)
+    version = session.insist(partial(read_version, session))
     if session.path is not None:
-        session.insist("PRAGMA journal_mode = WAL")
+        session.insist(partial(session.execute, "PRAGMA journal_mode = WAL"))
         if session.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             raise MemoryAdapterUnavailable(f"the file system of {session.path} lacks what SQLite's log (WAL) needs")
     known = session.execute(_FIND_NAMESPACE, (session.namespace,)).fetchone() if version == SCHEMA_VERSION else None
@@ -102,7 +103,7 @@ def set_analysis_version(session: Session, version: int) -> None:
 
 
 def _migrate(session: Session) -> int:
-    session.insist("BEGIN IMMEDIATE")
+    session.insist(partial(session.execute, "BEGIN IMMEDIATE"))
     try:
         version = read_version(session)  # another process may have been faster
         for step in _STEPS[version:]:

@@ -123,8 +123,8 @@ def check_analysis(session: Session) -> None:
     """
     if analysis_version(session) != ANALYSIS_VERSION:
         raise MemoryAdapterUnavailable(
-            f"the word index of {session.path} was made by another version's analysis, or is being rebuilt; "
-            f"run: memcore reindex sqlite:///{session.path}"
+            f"the words of {session.path or 'this database'} were made by another version's analysis, or are being "
+            f"rebuilt; run: memcore reindex {session.url}"
         )
 
 

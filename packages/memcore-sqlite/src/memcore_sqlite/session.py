@@ -7,8 +7,9 @@ import random
 import sqlite3
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
 from memcore.kit import exact_json
@@ -16,7 +17,11 @@ from memcore.kit import exact_json
 from memcore_sqlite.faults import is_busy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memcore_sqlite.settings import SqliteSettings
+
+T = TypeVar("T")
 
 OLDEST_SQLITE: Final = (3, 35, 0)
 """The oldest SQLite library that this adapter was tested with."""
@@ -29,6 +34,8 @@ class Session(sqlite3.Connection):
 
     path: Path | None
     """The file, or `None` for a database in memory."""
+    url: str
+    """How the file is named on the command line."""
     namespace: str
     """The name of the namespace."""
     number: int
@@ -39,22 +46,20 @@ class Session(sqlite3.Connection):
     """Whether an error made what this connection knows of its file doubtful."""
     _identity: tuple[int, int] | None = None
 
-    def insist(self, statement: str) -> None:
-        """Execute a statement that needs the lock of the file, until it gets it or patience ends.
+    def insist(self, action: Callable[[], T]) -> T:
+        """Do what needs a lock of the file, again and again until it succeeds or patience ends.
 
-        SQLite's own waiting doubles its steps alike in every process, so that some process may wait for ever; random
-        pauses let everybody through.
+        SQLite's own waiting takes ever longer steps, the same in every process, so that some process may never have its
+        turn; short random pauses let everybody through.
         """
         deadline = time.monotonic() + self.patience
         pause = _FIRST_PAUSE
         while True:
             try:
-                self.execute(statement)
+                return action()
             except sqlite3.OperationalError as error:
                 if not is_busy(error) or time.monotonic() >= deadline:
                     raise
-            else:
-                return
             time.sleep(random.uniform(0.5, 1.0) * pause)  # noqa: S311 - no secret hangs on it
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -97,12 +102,11 @@ def open_session(settings: SqliteSettings, *, create: bool) -> Session:
     if path is not None and create:
         _create_private(path)
     location = ":memory:" if path is None else f"{path.as_uri()}?mode=rw"
-    session = sqlite3.connect(
-        location, timeout=settings.busy_timeout, isolation_level=None, uri=True, factory=Session, cached_statements=256
-    )
-    session.path, session.patience, session.namespace = path, settings.busy_timeout, settings.namespace
+    session = sqlite3.connect(location, timeout=0, isolation_level=None, uri=True, factory=Session)
+    session.path, session.url, session.namespace = path, settings.url, settings.namespace
+    session.patience = settings.busy_timeout
     try:
-        _configure(session, settings)
+        session.insist(partial(_configure, session, settings))
         session.remember_file()
     except BaseException:
         session.abandon()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from memcore.errors import MemoryConfigurationError
 from memcore.items.payload import SizeLimits
@@ -54,6 +54,11 @@ class SqliteSettings(AdapterSettings):
 
     limits: SizeLimits = SizeLimits()
     """What is refused as too large (I-45)."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the same file, for messages."""
+        return f"sqlite:///{quote(os.fsencode(self.path))}" if self.path else "sqlite://"
 
     @classmethod
     def parse_url(cls, parts: SplitResult) -> dict[str, Any]:
