@@ -48,7 +48,7 @@ FENCE = re.compile(
 )
 INSTALLS = re.compile(r"(python3 -m venv|source \.venv|uv sync|nox|(?:pip|uv pip) install)\b")
 MEMBER = re.compile(r"(?:\./)?(packages/[\w-]+|conformance)(?:\[\w+\])?$")
-SECONDS = 60
+SECONDS = 300
 """After which a command counts as hanging."""
 
 
