@@ -154,12 +154,24 @@ def test_every_clause_that_the_sources_name_is_in_the_contract() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for target, anchor in _links(page):
+        assert target.exists(), target
+        assert not anchor or anchor in _anchors(target), f"{target}#{anchor}"
+
+
+def test_every_page_of_the_site_is_reached_from_the_first_one() -> None:
+    reached, new = set(), {ROOT / "docs/index.md"}
+    while new:
+        reached |= new
+        new = {target for page in new for target, _ in _links(page)} - reached
+    assert set(ROOT.glob("docs/**/*.md")) <= reached
+
+
+def _links(page: Path) -> list[tuple[Path, str]]:
+    """Return the file and the heading that each relative link of a page leads to."""
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\((?!https?://)([^)\s]+)\)", text):
-        path, _, anchor = target.partition("#")
-        file = page.parent / path if path else page
-        assert file.exists(), target
-        assert not anchor or anchor in _anchors(file), target
+    targets = [target.partition("#") for target in re.findall(r"\]\((?!https?://)([^)\s]+)\)", text)]
+    return [((page.parent / path).resolve() if path else page, anchor) for path, _, anchor in targets]
 
 
 def _anchors(page: Path) -> set[str]:
