@@ -73,7 +73,7 @@ class PostgresItems:
         self._limits = limits
         self._namespace = namespace
         self._schema = database.schema
-        self._gets: Lane[UUID, asyncpg.Record | None] = Lane(self._find, workers=_READERS)
+        self._gets: Lane[UUID, asyncpg.Record | None] = Lane(database.connection, self._find, workers=_READERS)
         database.drain_on_close(self._gets)
         self._manifest = MemoryAdapterManifest(
             adapter="postgres",
@@ -177,9 +177,8 @@ class PostgresItems:
         if not self._lifecycle.ready():
             await self._lifecycle.open()
 
-    async def _find(self, ids: list[UUID]) -> list[asyncpg.Record | None]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(_GET.format(schema=self._schema), self._namespace, id_texts(set(ids)))
+    async def _find(self, connection: asyncpg.Connection, ids: list[UUID]) -> list[asyncpg.Record | None]:
+        rows = await connection.fetch(_GET.format(schema=self._schema), self._namespace, id_texts(set(ids)))
         found = {row["id"]: row for row in rows}
         return [found.get(key) for key in ids]
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    import asyncpg
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -22,18 +25,22 @@ class Lane(Generic[J, R]):
     A caller that is cancelled takes nobody's job with it, and its own only if that has not started.
 
     Args:
-        work: does a group of jobs and returns a result for each; an exception among the results fails its job alone.
+        connect: lends a connection.
+        work: does a group of jobs over a connection and returns a result for each; an exception among the results
+            fails its job alone.
         workers: how many groups may be under way at once.
         joins: tells whether a job may share a group with others of which the same is said.
     """
 
     def __init__(
         self,
-        work: Callable[[list[J]], Awaitable[Sequence[R | Exception]]],
+        connect: Callable[[], AbstractAsyncContextManager[asyncpg.Connection]],
+        work: Callable[[asyncpg.Connection, list[J]], Awaitable[Sequence[R | Exception]]],
         *,
         workers: int = 1,
         joins: Callable[[J], bool] = lambda _job: True,
     ) -> None:
+        self._connect = connect
         self._work = work
         self._limit = workers
         self._joins = joins
@@ -56,16 +63,23 @@ class Lane(Generic[J, R]):
     async def _work_off(self) -> None:
         try:
             while group := self._take():
-                for (_, future), result in zip(group, await self._do([job for job, _ in group]), strict=True):
-                    _settle(future, result)
+                await self._serve(group)
         finally:  # at once, not when the loop calls back: a caller that was just answered may submit the next job
             self._workers.discard(cast("asyncio.Task[None]", asyncio.current_task()))
 
-    async def _do(self, jobs: list[J]) -> Sequence[R | Exception]:
+    async def _serve(self, group: list[tuple[J, asyncio.Future[R]]]) -> None:
+        """Do this group and those that come in the meantime by one connection, until one fails."""
         try:
-            return await self._work(jobs)
+            async with self._connect() as connection:
+                while group:
+                    results = await self._work(connection, [job for job, _ in group])
+                    for (_, future), result in zip(group, results, strict=True):
+                        _settle(future, result)
+                    await asyncio.sleep(0)  # who was just answered may ask for more: no need to get a connection again
+                    group = self._take()
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the callers
-            return [error] * len(jobs)
+            for _, future in group:
+                _settle(future, error)
 
     def _take(self) -> list[tuple[J, asyncio.Future[R]]]:
         group: list[tuple[J, asyncio.Future[R]]] = []
@@ -81,7 +95,7 @@ class Lane(Generic[J, R]):
 
 def _settle(future: asyncio.Future[R], result: R | Exception) -> None:
     if future.done():
-        return  # its caller was cancelled
+        return  # its caller was cancelled, or it was answered before the connection broke
     if isinstance(result, Exception):
         future.set_exception(result)
     else:

@@ -12,7 +12,7 @@ import asyncio
 import random
 import secrets
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import asyncpg
 from memcore.errors import MemoryAdapterUnavailable
@@ -63,7 +63,9 @@ class Writer:
         self._lock = secrets.randbits(63)
         self._is_uncertain = False
         self._upsert = _UPSERT.format(schema=database.schema, version=SCHEMA_VERSION, analysis=ANALYSIS_VERSION)
-        self._lane: Lane[Row | Job[Any], Any] = Lane(self._work, joins=lambda job: isinstance(job, Row))
+        self._lane: Lane[Row | Job[Any], Any] = Lane(
+            database.connection, self._work, joins=lambda job: isinstance(job, Row)
+        )
         database.drain_on_close(self._lane)
 
     async def put(self, row: Row) -> None:
@@ -90,44 +92,42 @@ class Writer:
             await self._catch_up(connection)
             await self.upsert(rows, connection, lock)
 
-    async def _work(self, group: list[Row | Job[Any]]) -> Sequence[Any]:
+    async def _work(self, connection: asyncpg.Connection, group: list[Row | Job[Any]]) -> Sequence[Any]:
         rows = [job for job in group if isinstance(job, Row)]
         if not rows:
-            (job,) = group
-            return [await self._insist(job)]  # type: ignore[arg-type]
+            return [await self._insist(connection, cast("Job[Any]", group[0]))]
         try:
-            await self._insist(partial(self.upsert, rows))
+            await self._insist(connection, partial(self.upsert, rows))
         except asyncpg.PostgresError as error:
             is_passing = isinstance(translate(error, self._database.place), MemoryAdapterUnavailable)
             if is_passing or len(rows) == 1:
                 raise
-            return [await self._put_alone(row) for row in rows]
+            return [await self._put_alone(connection, row) for row in rows]
         return [None] * len(rows)
 
-    async def _put_alone(self, row: Row) -> Exception | None:
+    async def _put_alone(self, connection: asyncpg.Connection, row: Row) -> Exception | None:
         """Do one row of a group that was refused, so that only those fail that must."""
         try:
-            await self._insist(partial(self.upsert, [row]))
+            await self._insist(connection, partial(self.upsert, [row]))
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the caller
             return error
         return None
 
-    async def _insist(self, job: Job[T]) -> T:
+    async def _insist(self, connection: asyncpg.Connection, job: Job[T]) -> T:
         for pause in range(1, _TRIES):
             try:
-                return await self._attempt(job)
+                return await self._attempt(connection, job)
             except CONTENDED:
                 await asyncio.sleep(random.uniform(0, _LONGEST_PAUSE) * pause)  # noqa: S311 - no secret hangs on it
-        return await self._attempt(job)
+        return await self._attempt(connection, job)
 
-    async def _attempt(self, job: Job[T]) -> T:
-        async with self._database.connection() as connection:
-            if self._is_uncertain:
-                await connection.execute(LOCK, self._lock)  # by itself: what follows must see what was done before
-            self._is_uncertain = True
-            result = await job(connection, self._lock)
-            self._is_uncertain = False
-            return result
+    async def _attempt(self, connection: asyncpg.Connection, job: Job[T]) -> T:
+        if self._is_uncertain:
+            await connection.execute(LOCK, self._lock)  # by itself: what follows must see what was done before
+        self._is_uncertain = True
+        result = await job(connection, self._lock)
+        self._is_uncertain = False
+        return result
 
     async def _catch_up(self, connection: asyncpg.Connection) -> None:
         """Say of words of an older analysis that they are incomplete from now on: text search waits for `reindex`."""
