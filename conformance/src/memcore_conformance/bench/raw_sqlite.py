@@ -8,13 +8,16 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from memcore_conformance.bench.driver import Driver, NotOffered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
+
+    import aiosqlite
 
     from memcore_conformance.bench.place import Place
     from memcore_conformance.bench.workload import Item, Question
@@ -122,21 +125,21 @@ class Sqlite3Driver(_Sqlite):
 
     async def put(self, item: Item) -> None:
         """Insert in a transaction of its own."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        number = self._connection.execute(_INSERT, (None, *_row(item))).lastrowid
-        for statement, rows in self._index_rows([(number, item)]):
-            self._connection.executemany(statement, rows)
-        self._connection.execute("COMMIT")
+        with self._connection as connection:  # commits, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            number = connection.execute(_INSERT, (None, *_row(item))).lastrowid
+            for statement, rows in self._index_rows([(number, item)]):
+                connection.executemany(statement, rows)
 
     async def put_many(self, items: Sequence[Item]) -> None:
         """Insert all in one transaction."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        (first,) = self._connection.execute(_NEXT).fetchone()
-        numbered = list(enumerate(items, first))
-        self._connection.executemany(_INSERT, [(number, *_row(item)) for number, item in numbered])
-        for statement, rows in self._index_rows(numbered):
-            self._connection.executemany(statement, rows)
-        self._connection.execute("COMMIT")
+        with self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            (first,) = connection.execute(_NEXT).fetchone()
+            numbered = list(enumerate(items, first))
+            connection.executemany(_INSERT, [(number, *_row(item)) for number, item in numbered])
+            for statement, rows in self._index_rows(numbered):
+                connection.executemany(statement, rows)
 
     async def get(self, item_id: UUID) -> object:
         """Fetch one row."""
@@ -155,7 +158,7 @@ class AiosqliteDriver(_Sqlite):
         import aiosqlite  # noqa: PLC0415 - only where it is measured
 
         self._connection = await aiosqlite.connect(self._file, isolation_level=None, cached_statements=256)
-        self._transaction = asyncio.Lock()
+        self._turn = asyncio.Lock()
         for statement in (*self._pragmas, *self._schema):
             await self._connection.execute(statement)
 
@@ -165,23 +168,19 @@ class AiosqliteDriver(_Sqlite):
 
     async def put(self, item: Item) -> None:
         """Insert in a transaction of its own."""
-        async with self._transaction:
-            await self._connection.execute("BEGIN IMMEDIATE")
-            cursor = await self._connection.execute(_INSERT, (None, *_row(item)))
+        async with self._transaction() as connection:
+            cursor = await connection.execute(_INSERT, (None, *_row(item)))
             for statement, rows in self._index_rows([(cursor.lastrowid, item)]):
-                await self._connection.executemany(statement, rows)
-            await self._connection.execute("COMMIT")
+                await connection.executemany(statement, rows)
 
     async def put_many(self, items: Sequence[Item]) -> None:
         """Insert all in one transaction."""
-        async with self._transaction:
-            await self._connection.execute("BEGIN IMMEDIATE")
-            ((first,),) = await self._connection.execute_fetchall(_NEXT)
+        async with self._transaction() as connection:
+            ((first,),) = await connection.execute_fetchall(_NEXT)
             numbered = list(enumerate(items, first))
-            await self._connection.executemany(_INSERT, [(number, *_row(item)) for number, item in numbered])
+            await connection.executemany(_INSERT, [(number, *_row(item)) for number, item in numbered])
             for statement, rows in self._index_rows(numbered):
-                await self._connection.executemany(statement, rows)
-            await self._connection.execute("COMMIT")
+                await connection.executemany(statement, rows)
 
     async def get(self, item_id: UUID) -> object:
         """Fetch one row."""
@@ -195,6 +194,17 @@ class AiosqliteDriver(_Sqlite):
         """Return the same search without memcore."""
         sql, arguments = self._statement(question)
         return _FIRST_RESULT.format(file=self._file, sql=sql, arguments=arguments)
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[aiosqlite.Connection]:
+        async with self._turn:
+            await self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                await self._connection.execute("COMMIT")
+            except BaseException:
+                await self._connection.rollback()
+                raise
 
 
 def _conditions(question: Question) -> tuple[str, tuple[Any, ...]]:
