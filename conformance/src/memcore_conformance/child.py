@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 64 * 1024 * 1024
 _UNLIMITED = SizeLimits(content=10**9, metadata=10**9, tags=10**9, tag=10**9, batch=10**9)
+_ENDED = ("EOFError", "it has ended")
 
 
 class ChildFailed(Exception):
@@ -91,6 +92,8 @@ class Child:
         await self._reading
 
     async def _ask(self, name: str, **arguments: object) -> Any:  # noqa: ANN401 - any JSON value
+        if self._reading.done():
+            raise ChildFailed(*_ENDED)
         number = next(self._numbers)
         self._waiting[number] = asyncio.get_running_loop().create_future()
         self._write(json.dumps({"number": number, "name": name, "arguments": arguments}))
@@ -110,7 +113,7 @@ class Child:
             else:
                 waiting.set_result(answer["result"])
         for waiting in self._waiting.values():
-            waiting.set_exception(ChildFailed("EOFError", "it ended"))
+            waiting.set_exception(ChildFailed(*_ENDED))
             waiting.exception()  # nobody has to ask
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from memcore import MemoryConfigurationError
-from memcore.plugins import registry
+from memcore.plugins import PROJECT, registry
 
 if TYPE_CHECKING:
     from memcore_conformance.harness import HarnessFactory
@@ -32,6 +32,7 @@ def find_harness(name: str) -> HarnessFactory:
 
 def distribution_of(factory: HarnessFactory) -> tuple[str, str]:
     """Return name and version of the distribution that a harness factory comes from."""
-    module = getattr(factory, "__module__", type(factory).__module__)
-    names = packages_distributions().get(module.partition(".")[0], [])
-    return (names[0], version(names[0])) if names else (module, "not installed")
+    package = getattr(factory, "__module__", type(factory).__module__).partition(".")[0]
+    plugins = [point for point in entry_points(group=PROJECT) if point.module.partition(".")[0] == package]
+    found = plugins[0].dist if plugins else None
+    return (found.name, found.version) if found else (package, "not installed")

@@ -1,11 +1,12 @@
-"""Tells whether the suite that runs is the suite that was installed: no function of it was replaced meanwhile.
+"""Tells whether the suite that runs is the suite that was installed: nothing of it was replaced meanwhile.
 
-The source of every module is compiled again, and each function that stands in the running module is compared with its
-code. What was patched, by a conftest, a plugin or the adapter itself, is named.
+The source of every module is compiled again; each function in the running module is compared with its code, and each
+imported name with what it names. What was patched, by a conftest, a plugin or the adapter itself, is named.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 from functools import cached_property
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def altered() -> list[str]:
-    """Return the names of the functions of the loaded suite that are not what their source says."""
+    """Return the names in the loaded suite that are not what their source says."""
     package = memcore_conformance.__name__
     modules = [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] == package]
     return [f"{module.__name__}.{name}" for module in modules for name in _altered_in(module)]
@@ -30,6 +31,18 @@ def _altered_in(module: ModuleType) -> Iterator[str]:
     source = inspect.getsource(module)
     compiled = compile(source, str(module.__file__), "exec", dont_inherit=True)
     yield from _differences(compiled, vars(module), prefix="")
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module in sys.modules:
+            yield from _rebound(node, module)
+
+
+def _rebound(node: ast.ImportFrom, module: ModuleType) -> Iterator[str]:
+    """Compare what was imported with what it names now; names for type checkers alone are not there."""
+    origin = sys.modules[str(node.module)]
+    for alias in node.names:
+        name = alias.asname or alias.name
+        if name in vars(module) and vars(module)[name] is not getattr(origin, alias.name, None):
+            yield name
 
 
 def _differences(compiled: CodeType, living: dict[str, object], *, prefix: str) -> Iterator[str]:
@@ -38,7 +51,8 @@ def _differences(compiled: CodeType, living: dict[str, object], *, prefix: str) 
         if not isinstance(code, CodeType) or code.co_name.startswith("<"):
             continue
         part = living.get(code.co_name)
-        if isinstance(part, type):
+        is_class = not code.co_flags & inspect.CO_OPTIMIZED
+        if is_class and isinstance(part, type):
             yield from _differences(code, dict(vars(part)), prefix=f"{prefix}{code.co_name}.")
         elif code not in _codes(part):
             yield prefix + code.co_name

@@ -129,7 +129,7 @@ class _Item(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.adapter}: {self.case.title}"
+        return self.path, 0, f"{self.adapter}: {self.case.title}"
 
 
 class _NotMet(Exception):
