@@ -16,9 +16,11 @@ def test_a_run_prints_a_report_writes_files_and_leaves_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, picture, folder = tmp_path / "bench.json", tmp_path / "bench.svg", tmp_path / "work"
-    small = ("--sizes", "60,30", "--runs", "1", "--dir", str(folder))
+    small = ("--sizes", "60,30", "--runs", "1", "--clock", "processor", "--dir", str(folder))
     main(["memory://", *small, "--json", str(data), "--svg", str(picture)])
-    assert "## memory, 60 items" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "- clock: processor time" in text
+    assert "## memory, 60 items" in text
     assert [result["size"] for result in json.loads(data.read_text())["results"]] == [30, 60]
     assert picture.read_text().startswith("<svg")
     assert list(folder.iterdir()) == []

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from statistics import median
-from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from memcore.kit.text import analyse_item
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memcore_conformance.bench.candidates import Candidate, Group
+    from memcore_conformance.bench.timing import Clock
 
 TASKS: Final = 64
 SEARCHES: Final = ("search rare", "search common", "search mixed")
@@ -71,14 +71,14 @@ class Measurements:
 
 
 async def measure(
-    group: Group, *, size: int, runs: int, root: Path, writers: bool, tell: Callable[[str], None]
+    group: Group, *, size: int, runs: int, root: Path, clock: Clock, writers: bool, tell: Callable[[str], None]
 ) -> Measurements:
     """Measure a group over so many items; `tell` hears what is being done.
 
     The files of all candidates go into `root`, and are of no use afterwards. `writers` says whether several processes
     write as well, which takes a while.
     """
-    bench = _Bench(size, runs, tell)
+    bench = _Bench(size, runs, clock, tell)
     try:
         async with AsyncExitStack() as opened:
             for number, candidate in enumerate(group.candidates):
@@ -130,6 +130,7 @@ async def _set_up(candidate: Candidate, folder: Path) -> _Stand:
 class _Bench:
     size: int
     runs: int
+    clock: Clock
     tell: Callable[[str], None]
     stands: list[_Stand] = field(default_factory=list)
     figures: dict[str, dict[str, list[float]]] = field(default_factory=dict)
@@ -144,10 +145,10 @@ class _Bench:
         _set_aside()
         for run, stand in self._turns("bulk"):
             portion = self.items[self.size * run // self.runs : self.size * (run + 1) // self.runs]
-            started = perf_counter()
+            started = self.clock()
             for start in range(0, len(portion), _BATCH):
                 await stand.driver.put_many(portion[start : start + _BATCH])
-            self._note("bulk", stand, (perf_counter() - started) / max(1, len(portion)))
+            self._note("bulk", stand, (self.clock() - started) / max(1, len(portion)))
             _set_aside()
 
     async def read(self) -> None:
@@ -155,15 +156,15 @@ class _Bench:
         chance = random.Random(5)  # noqa: S311 - reproducible, not secret
         ids = [chance.choice(self.items[: self.size]).id for _ in range(_GETS + _GETS_AT_ONCE)]
         for _, stand in self._turns("get"):
-            await one_by_one(stand.driver.get, ids[:1], budget=_BUDGET)
-            self._note("get", stand, await one_by_one(stand.driver.get, ids[:_GETS], budget=_BUDGET))
+            await one_by_one(stand.driver.get, ids[:1], clock=self.clock, budget=_BUDGET)
+            self._note("get", stand, await one_by_one(stand.driver.get, ids[:_GETS], clock=self.clock, budget=_BUDGET))
         for _, stand in self._turns("get, 64 tasks", needs="get"):
-            seconds = await at_once(stand.driver.get, ids[_GETS:], tasks=TASKS, budget=_BUDGET)
+            seconds = await at_once(stand.driver.get, ids[_GETS:], tasks=TASKS, clock=self.clock, budget=_BUDGET)
             self._note("get, 64 tasks", stand, seconds)
         for name, questions in make_questions().items():
             for run, stand in self._turns(name):
                 asked = [questions[(run * _ASKED + number) % len(questions)] for number in range(_ASKED)]
-                self._note(name, stand, await one_by_one(stand.driver.find, asked, budget=_BUDGET))
+                self._note(name, stand, await one_by_one(stand.driver.find, asked, clock=self.clock, budget=_BUDGET))
 
     async def start_again(self) -> None:
         """Close what lasts, look at its files, get a first result in new processes, and open it again."""
@@ -188,9 +189,11 @@ class _Bench:
         fresh = iter(self.items[self.size :])
         portions = [(list(islice(fresh, _PUTS)), list(islice(fresh, _PUTS_AT_ONCE))) for _ in range(self.runs)]
         for run, stand in self._turns("put"):
-            self._note("put", stand, await one_by_one(stand.driver.put, portions[run][0], budget=_BUDGET))
+            self._note(
+                "put", stand, await one_by_one(stand.driver.put, portions[run][0], clock=self.clock, budget=_BUDGET)
+            )
         for run, stand in self._turns("put, 64 tasks"):
-            put = partial(at_once, stand.driver.put, tasks=TASKS, budget=_BUDGET)
+            put = partial(at_once, stand.driver.put, tasks=TASKS, clock=self.clock, budget=_BUDGET)
             self._note("put, 64 tasks", stand, await put(portions[run][1]))
 
     async def write_from_processes(self) -> None:
@@ -219,13 +222,13 @@ class _Bench:
         self.figures.setdefault(operation, {}).setdefault(stand.name, []).append(figure)
 
 
-def analysis_seconds(items: list[Item]) -> float:
+def analysis_seconds(items: list[Item], *, clock: Clock) -> float:
     """Return what the analysis of one item costs, which an adapter pays and a raw limit does not."""
     durations = []
     for item in items:
-        started = perf_counter()
+        started = clock()
         analyse_item(item.text, item.tags)
-        durations.append(perf_counter() - started)
+        durations.append(clock() - started)
     return median(durations)
 
 
