@@ -187,6 +187,13 @@ def test_limits_are_positive_and_have_known_names(wrong: Any) -> None:  # noqa: 
         SizeLimits.model_validate(wrong)
 
 
+@pytest.mark.parametrize("name", SizeLimits.model_fields)
+def test_each_limit_may_be_one_and_not_zero(name: str) -> None:
+    assert SizeLimits.model_validate({name: 1})
+    with pytest.raises(ValidationError, match=name):
+        SizeLimits.model_validate({name: 0})
+
+
 def test_limits_can_be_written_as_json_text() -> None:
     assert SizeLimits.model_validate('{"content": 10, "batch": 2}') == SizeLimits(content=10, batch=2)
 

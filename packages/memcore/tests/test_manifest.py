@@ -33,7 +33,7 @@ POOR: dict[str, Any] = FULL | {
 
 
 def test_a_full_and_a_poor_manifest_are_coherent() -> None:
-    assert MemoryAdapterManifest(**FULL).retrieve_fidelity == "full"
+    assert MemoryAdapterManifest(**FULL | {"adapter": "x"}).retrieve_fidelity == "full"
     assert MemoryAdapterManifest(**POOR).dropped_item_fields == {"metadata", "created_at"}
 
 

@@ -214,6 +214,14 @@ async def test_a_deleted_item_is_gone_from_everything(items: InMemoryItems) -> N
     assert await items.count() == 1
 
 
+async def test_of_deleted_and_replaced_items_the_index_keeps_nothing(items: InMemoryItems) -> None:
+    batch = [MemoryItem(content=f"tea {number}", tags=["x"], metadata={"k": number}) for number in range(3)]
+    await items.store_many([*batch, *(MemoryItem(id=item.id, content="coffee") for item in batch)])
+    await items.delete_many([item.id for item in batch])
+
+    assert vars(items._index) == vars(type(items._index)())
+
+
 async def test_deleting_many_tells_how_many_were_there(items: InMemoryItems) -> None:
     batch = [MemoryItem() for _ in range(3)]
     await items.store_many(batch)

@@ -241,6 +241,13 @@ async def test_more_matches_than_candidates_are_all_found(items: InMemoryItems) 
     assert sorted(await found(items, text="tea", limit=count)) == list(range(count))
 
 
+@pytest.mark.parametrize("limit", [CANDIDATES - 1, CANDIDATES, CANDIDATES + 20])
+async def test_a_page_of_a_large_match_is_full(items: InMemoryItems, limit: int) -> None:
+    await items.store_many([item(number, content="tea " * (number + 1)) for number in range(CANDIDATES + 50)])
+
+    assert len(set(await found(items, text="tea", limit=limit))) == limit
+
+
 async def test_among_more_matches_than_candidates_the_telling_one_comes_first(items: InMemoryItems) -> None:
     await items.store_many([item(number, content="green tea", created_at=9) for number in range(1, 2 * CANDIDATES)])
     await items.store(item(0, content="green tea from Uji", created_at=1))

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import ModuleType
 
 import memcore
+import pytest
+from memcore import Page
+from memcore.plugins import BrokenPlugin, registry
+from pydantic import ValidationError
 
 HERE = Path(__file__).parent
 
@@ -36,6 +41,24 @@ def test_the_interface_is_the_one_on_record() -> None:
     recorded = (HERE / "public_api.txt").read_text(encoding="utf-8")
 
     assert printed.splitlines() == recorded.splitlines(), "see public_api.py for how to record a change"
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        (Page([], None), "next"),
+        (BrokenPlugin("a", "b", "c"), "error"),
+        (registry().adapters()[0], "name"),
+        (memcore.SizeLimits(), "tags"),
+        (memcore.Capabilities(contracts=frozenset()), "durable"),
+        (memcore.Health(status="ok", latency=0, versions={}), "status"),
+        (memcore.CheckReport(checked=1), "checked"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_at_the_edges_are_frozen(value: object, field: str) -> None:
+    with pytest.raises((FrozenInstanceError, ValidationError)):
+        setattr(value, field, getattr(value, field))
 
 
 def test_importing_memcore_adds_pluggy_alone_to_what_pydantic_loads() -> None:

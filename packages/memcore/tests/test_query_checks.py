@@ -67,6 +67,10 @@ def test_a_limit_of_zero_and_a_huge_one_are_fine(limit: int, kept: int) -> None:
     assert check_query(MemoryQuery(limit=limit), any_filter).limit == kept
 
 
+def test_the_largest_limit_is_one_that_every_database_takes() -> None:
+    assert LARGEST_LIMIT == 2**31 - 1
+
+
 @pytest.mark.parametrize("limit", [-1, -(10**30), True, False, None, "5", 5.0])
 def test_a_limit_that_is_no_natural_number_is_refused(limit: Any) -> None:  # noqa: ANN401
     assert rejected(HostQuery(limit=limit)) == ("limit",)
