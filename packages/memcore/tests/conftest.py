@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from memcore import Backend
     from memcore.items.in_memory import InMemoryItems
 
-settings.register_profile("memcore", deadline=None, max_examples=60)  # a shared machine is slow at times, and no test is about time
+# A shared machine is slow at times, and no test is about time; every run takes new examples.
+settings.register_profile("memcore", deadline=None, max_examples=60)
 settings.load_profile("memcore")
 
 
