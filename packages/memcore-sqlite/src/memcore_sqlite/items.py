@@ -15,6 +15,7 @@ from memcore.kit.query import (
     LARGEST_LIMIT,
     check_erasure,
     check_id,
+    check_ids,
     check_page_limit,
     check_query,
     decode_cursor,
@@ -125,7 +126,7 @@ class SqliteItems:
 
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:
         """Erase these items in one commit; return how many were there (I-81)."""
-        keys = {check_id(item_id).bytes for item_id in item_ids}
+        keys = {item_id.bytes for item_id in check_ids(item_ids, most=self._limits.batch)}
         return await self._write(partial(erase, keys=keys)) if keys else 0
 
     async def delete_where(self, filters: Mapping[str, Any]) -> int:
