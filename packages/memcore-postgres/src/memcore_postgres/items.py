@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
 from memcore.items.payload import decode_item, encode_item, encode_items
 from memcore.items.store import Page
-from memcore.kit.query import check_erasure, check_id, check_page_limit, check_query, decode_cursor, encode_cursor
+from memcore.kit.query import (
+    check_erasure,
+    check_id,
+    check_ids,
+    check_page_limit,
+    check_query,
+    decode_cursor,
+    encode_cursor,
+)
 from memcore.kit.text import analyse_query
 
 from memcore_postgres import search
@@ -138,7 +146,7 @@ class PostgresItems:
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:
         """Erase these items in one transaction; return how many were there (I-81)."""
         await self._ready()
-        ids = id_texts(sorted({check_id(item_id) for item_id in item_ids}))
+        ids = id_texts(sorted(check_ids(item_ids, most=self._limits.batch)))
         return await self._execute(_DELETE, ids) if ids else 0
 
     async def delete_where(self, filters: Mapping[str, Any]) -> int:
