@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from memcore_sqlite.session import Session
 
-_ADD_WORDS: Final = "INSERT INTO item_words (rowid, words, tag_words, namespace) VALUES (?1, ?6, ?7, ?2)"
+_ADD_WORDS: Final = "INSERT INTO item_words (rowid, words, tag_words, namespace) VALUES (?, ?, ?, ?)"
 _REMOVE_WORDS: Final = (
-    "INSERT INTO item_words (item_words, rowid, words, tag_words, namespace) VALUES ('delete', ?1, ?6, ?7, ?2)"
+    "INSERT INTO item_words (item_words, rowid, words, tag_words, namespace) VALUES ('delete', ?, ?, ?, ?)"
 )
 _ADD_TERM: Final = "INSERT OR IGNORE INTO item_terms VALUES (?, ?, ?)"
 _REMOVE_TERM: Final = "DELETE FROM item_terms WHERE term = ? AND created_at = ? AND seq = ?"
@@ -67,12 +67,12 @@ def derive(item: EncodedItem | MemoryItem, *, namespace: str) -> Derived:
 
 def add_words(session: Session, rows: Iterable[Row]) -> None:
     """Index the words of items."""
-    session.executemany(_ADD_WORDS, rows)
+    session.executemany(_ADD_WORDS, map(_words_of, rows))
 
 
 def remove_words(session: Session, row: Row) -> None:
     """Take exactly those words out of the index that were put in."""
-    session.execute(_REMOVE_WORDS, row)
+    session.execute(_REMOVE_WORDS, _words_of(row))
 
 
 def add_terms(session: Session, terms: Iterable[Term]) -> None:
@@ -94,3 +94,7 @@ def remove_terms_of(session: Session, row: Row, *, namespace: str) -> None:
         return
     terms = index_terms(namespace, tags=item.tags, metadata=item.metadata)
     remove_terms(session, [(term, row.created_at, row.seq) for term in terms])
+
+
+def _words_of(row: Row) -> tuple[int, str, str, int]:
+    return row.seq, row.words, row.tag_words, row.number
