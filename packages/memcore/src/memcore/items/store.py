@@ -47,7 +47,10 @@ class MemoryStore(Protocol):
 
 @runtime_checkable
 class ExternalMemoryStore(MemoryStore, Protocol):
-    """A store that says what it keeps and what it loses (I-32)."""
+    """A store that says what it keeps and what it loses (I-32).
+
+    Ask `isinstance` once the backend is open: Python 3.11 reads the manifest to answer.
+    """
 
     @property
     def manifest(self) -> MemoryAdapterManifest:
