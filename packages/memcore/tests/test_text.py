@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from memcore.kit import folding
 from memcore.kit import text as text_module
 from memcore.kit.text import (
     ANALYSIS_VERSION,
@@ -56,10 +57,13 @@ def finds(query: str, text: str) -> bool:
         pytest.param("ﾄﾞﾘﾝｸ", "ドリンク", id="half width with voicing"),
         pytest.param("eﬃcient ﬂow", "efficient flow", id="ligatures"),
         pytest.param("𝓈𝒾𝑔𝓃𝑒𝒹", "signed", id="mathematical letters"),
+        pytest.param("s\u0336a\u0336l\u0336e\u0336", "sale", id="letters struck through"),
         pytest.param("كِتَابٌ جَمِيـــل", "كتاب جميل", id="harakat and tatweel"),
         pytest.param("יְרוּשָׁלַיִם", "ירושלים", id="Hebrew points"),
         pytest.param("١٥ ۱۵ १५ ๑๕", "15 15 15 15", id="digits"),
-        pytest.param("co\u00adoperate \ufefftea \u200fpot", "cooperate tea pot", id="soft hyphen, marks of order"),
+        pytest.param(
+            "co\u00adoperate \ufefftea \u200fp\u034fot", "cooperate tea pot", id="soft hyphen, marks, joiners"
+        ),
         pytest.param("می\u200cخواهم", "میخواهم", id="zero width non-joiner"),
         pytest.param("qur\u02bean", "qur'an", id="apostrophe that is a letter by category"),
         pytest.param("❤\ufe0f 👍🏽 3\ufe0f\u20e3", "❤ 👍 3", id="variants, skin tones, keycaps"),
@@ -148,12 +152,21 @@ def test_no_text_is_an_operator(query: str, words: list[str]) -> None:
     assert analyse_query(query) == words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("水曜日", "水 水曜 曜 曜日 日"), ("한국", "한 한국 국"), ("𠮷野", "𠮷 𠮷野 野"), ("ไทย", "ไ ไท ท ทย ย")],
+)
+def test_a_dense_run_becomes_single_characters_and_pairs(text: str, words: str) -> None:
+    assert analyse(text) == words.split()
+
+
 def test_latin_and_digits_inside_a_dense_script_are_words_of_their_own() -> None:
     assert analyse("我用Python3写代码") == ["我", "我用", "用", "python3", "写", "写代", "代", "代码", "码"]
 
 
 @pytest.mark.parametrize(
-    "text", ["", "  \t\r\n", "\u00a0\u3000\u2028", "?!", "... -- …", "_'’-", "\u200b\ufe0f", "\x00\ud800"]
+    "text",
+    ["", "  \t\r\n", "\u00a0\u3000\u2028", "?!", "... -- …", "_'’-", "\u200b\ufe0f", "\u3164\u115f", "\x00\ud800"],
 )
 def test_a_text_without_a_word_has_none(text: str) -> None:
     assert analyse_query(text) == []
@@ -227,6 +240,13 @@ def test_a_long_word_does_not_stay_in_memory() -> None:
     assert max(map(len, text_module._STEMS)) <= MAX_WORD_LENGTH
 
 
+def test_only_characters_of_the_first_planes_stay_in_memory() -> None:
+    analyse("é 𠮷 \U0003ffff")
+
+    assert ord("é") in folding._TABLE
+    assert max(folding._TABLE) < 0x20000
+
+
 def numbered(count: int) -> Iterator[str]:
     return (f"w{number}" for number in range(count))
 
@@ -245,7 +265,7 @@ def test_a_dense_run_is_bounded_from_its_start() -> None:
 
 
 def test_the_words_of_a_text_are_bounded_by_bytes() -> None:
-    words = analyse(" ".join(f"{'ж' * (MAX_WORD_LENGTH - 5)}{number:05}" for number in range(MAX_WORDS)))
+    words = analyse(" ".join(f"{'ა' * (MAX_WORD_LENGTH - 5)}{number:05}" for number in range(MAX_WORDS)))
 
     used = sum(len(word.encode()) for word in words)
     assert MAX_WORDS_BYTES - 4 * MAX_WORD_LENGTH < used <= MAX_WORDS_BYTES
@@ -260,6 +280,16 @@ def test_text_and_tags_share_the_bounds_and_the_tags_stay() -> None:
 
     assert words == list(numbered(MAX_WORDS - 2))
     assert tag_words == ["blue", "kettl"]
+
+
+def test_text_and_tags_share_the_bound_of_bytes() -> None:
+    tags = [f"{'ა' * 50}{number:05}" for number in range(2000)]
+
+    words, tag_words = analyse_item(" ".join(f"{'ბ' * 50}{number:05}" for number in range(9000)), tags)
+
+    used = sum(len(word.encode()) for word in [*words, *tag_words])
+    assert len(tag_words) == len(tags)
+    assert MAX_WORDS_BYTES - 4 * MAX_WORD_LENGTH < used <= MAX_WORDS_BYTES
 
 
 def test_an_item_has_the_words_of_its_text_and_of_its_tags_apart() -> None:
@@ -363,12 +393,21 @@ def test_words_survive_the_simplest_tokenizer_of_an_engine(texts: list[str]) -> 
     assert kept == words
 
 
-def test_threads_analyse_alike() -> None:
-    texts = [
-        f"{first}{second}ational happening{first}{second}s" for first in ascii_lowercase for second in ascii_lowercase
-    ]
+@pytest.fixture
+def _busy_threads() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_busy_threads")
+def test_threads_analyse_at_once() -> None:
+    words = [f"{first}{second}ationalizing" for first in ascii_lowercase for second in ascii_lowercase]
+    texts = [" ".join(words[start::4]) for start in range(4)]
+
     text_module._STEMS.clear()
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(4) as pool:
         at_once = list(pool.map(analyse, texts))
     text_module._STEMS.clear()
 

@@ -15,7 +15,7 @@ FLAG_LETTERS: Final = "\U0001f1e6-\U0001f1ff"
 _SECOND_PLANE_END: Final = 0x20000
 _GLUED: Final = re.compile("[™℠¼-¾⅐-⅞]")  # NFKC alone would make one word of "Tea™" and one number of "5½"
 _INVISIBLE: Final = re.compile(
-    "[\u034f\u0640\u115f\u1160\u17b4\u17b5"  # grapheme joiner, tatweel, Hangul fillers, Khmer inherent vowels
+    "[\u034f\u115f\u1160"  # grapheme joiner, Hangul fillers
     "\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef\U0001f3fb-\U0001f3ff]"  # variation selectors, skin tones
 )
 _APOSTROPHE: Final = re.compile("[\u02b9-\u02bf]")  # a letter by category alone
