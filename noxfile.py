@@ -23,9 +23,10 @@ MEMBERS = {  # name of the distribution: its project table
 }
 FOLDERS = tuple(f"./{member['folder']}" for member in MEMBERS.values())
 BUILT = Path("dist")
+JUDGED = ("memory",)  # the adapters whose harnesses need no service
 
 nox.needs_version = ">=2025.2.9"
-nox.options.sessions = ["lint", "types", "docs", "tests"]
+nox.options.sessions = ["lint", "types", "docs", "conformance", "mutants", "tests"]
 nox.options.error_on_external_run = True
 
 
@@ -53,6 +54,21 @@ def tests(session: nox.Session) -> None:
     """Run all tests; `-P 3.13` chooses the interpreter, what follows `--` goes to pytest."""
     session.install(*PINNED, *FOLDERS, *_tools("tests"))
     session.run("pytest", *session.posargs)
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Judge the adapters that need no service; a partial run fails. What follows `--` goes to each judgement."""
+    session.install(*PINNED, *FOLDERS)
+    for adapter in JUDGED:
+        session.run("memcore", "conformance", adapter, *session.posargs)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Judge broken adapters: each must be caught by its case; `nox -s mutants -- --update` writes the failing sets."""
+    session.install(*PINNED, *FOLDERS)
+    session.run("python", "conformance/tests/run_mutants.py", *session.posargs)
 
 
 @nox.session

@@ -32,7 +32,9 @@ def judge() -> Judge:
         patience: float = 1.0,
         **declared: object,
     ) -> Verdict:
-        part = catalogue()[case] if isinstance(case, str) else Case(id="I-43a", title="tried", function=case, **declared)
+        part = (
+            catalogue()[case] if isinstance(case, str) else Case(id="I-43a", title="tried", function=case, **declared)
+        )
         return run_case(part, factory, survey(factory).claims, patience=patience)
 
     return try_case

@@ -79,7 +79,7 @@ def test_a_file_that_is_no_certificate_is_a_clear_error(tmp_path: Path) -> None:
 
 def test_an_unknown_adapter_gives_no_certificate_and_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text("an older one")
-    with pytest.raises(NoCertificate, match="no installed harness is called 'nix'; there are: .*memory"):
+    with pytest.raises(NoCertificate, match=r"no installed harness is called 'nix'; there are: .*memory"):
         certify("nix", tmp_path / "c.json")
     assert not (tmp_path / "c.json").exists()
 
@@ -99,11 +99,15 @@ def test_an_interpreter_that_is_not_isolated_gives_no_certificate() -> None:
     ],
 )
 def test_a_patched_suite_gives_no_certificate(before: str, named: str) -> None:
-    assert _judged("memory", before=before).startswith(f"NONE the suite was changed while it ran: memcore_conformance.{named}")
+    assert _judged("memory", before=before).startswith(
+        f"NONE the suite was changed while it ran: memcore_conformance.{named}"
+    )
 
 
 def test_an_adapter_that_patches_the_suite_while_it_is_judged_gets_no_certificate() -> None:
-    reset = "lambda self: __import__('asyncio').sleep(0, setattr(__import__('memcore_conformance').expect, 'none', print))"
+    reset = (
+        "lambda self: __import__('asyncio').sleep(0, setattr(__import__('memcore_conformance').expect, 'none', print))"
+    )
     judged = _judged("bad", before=REGISTER.format(reset=reset))
     assert "the suite was changed while it ran: memcore_conformance.expect.none" in judged
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, ClassVar
-from uuid import UUID
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 from memcore import MemoryAdapterUnavailable, MemoryItem
@@ -15,6 +14,8 @@ from mutants import Backend, Harness, Items
 from remote import RemoteBackend, RemoteHarness
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from conftest import Judge
     from memcore_conformance.trial import Trial
 
@@ -89,7 +90,7 @@ def test_an_adapter_that_hangs_has_failed(judge: Judge) -> None:
 def test_an_adapter_that_blocks_its_thread_has_failed_and_does_not_hang_the_suite(judge: Judge) -> None:
     class Blocking(Items):
         async def store(self, item: MemoryItem) -> UUID:
-            time.sleep(1)
+            time.sleep(1)  # noqa: ASYNC251 - blocking is its fault
             return item.id
 
     verdict = judge(_store_one, _memory_with(Blocking), patience=0.005)
@@ -216,7 +217,7 @@ def test_a_fault_that_no_longer_bites_fails_the_cases_about_it(judge: Judge) -> 
     class Toothless(RemoteHarness):
         async def make_transport_unavailable(self) -> None: ...
 
-        def fail_next(self, fault: Any) -> None: ...
+        def fail_next(self, fault: object) -> None: ...
 
     failed = {case: judge(case, Toothless).outcome for case in ("I-70a", "I-70b", "I-70c", "I-71a", "I-43c")}
     assert set(failed.values()) == {"failed"}

@@ -43,7 +43,9 @@ def test_a_difference_names_its_place() -> None:
 def test_items_of_one_id_are_compared_field_by_field(field: str) -> None:
     values: dict[str, Any] = {"content": "tea", "tags": ["t"], "metadata": {"k": 1}, "created_at": 1.0}
     item = MemoryItem(**values)
-    other = MemoryItem(id=item.id, **values | {field: {"content": 1, "tags": [], "metadata": {}, "created_at": 2.0}[field]})
+    other = MemoryItem(
+        id=item.id, **values | {field: {"content": 1, "tags": [], "metadata": {}, "created_at": 2.0}[field]}
+    )
     with pytest.raises(Mismatch, match=field):
         expect.same_item(other, item)
     expect.same_item(other, item, fields={"id"})
@@ -110,9 +112,9 @@ def test_another_error_is_a_difference_that_names_both() -> None:
 
 
 def test_an_error_must_meet_its_condition() -> None:
-    with pytest.raises(Mismatch, match="expected ValueError naming y"):
-        with expect.raises(ValueError, where=lambda error: "y" in str(error), what="naming y"):
-            raise ValueError("x")
+    naming_y = expect.raises(ValueError, where=lambda error: "y" in str(error), what="naming y")
+    with pytest.raises(Mismatch, match="expected ValueError naming y"), naming_y:
+        raise ValueError("x")
 
 
 def test_a_difference_inside_is_not_the_expected_error() -> None:

@@ -46,7 +46,7 @@ def test_a_replaced_property_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_exchanged_code_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expect.none, "__code__", (lambda got, *, what="": None).__code__)
+    monkeypatch.setattr(expect.none, "__code__", (lambda *_got, **_more: None).__code__)
     assert altered() == ["memcore_conformance.expect.none"]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from memcore_conformance import expect
 from memcore_conformance.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def front(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Front:
 
 def test_a_complete_run_ends_with_the_grade(front: Front) -> None:
     result = front("--adapter", "memory")
-    result.stdout.fnmatch_lines([f"memory: {OWED} of {OWED} verdicts *", "memory: core + analysed + managed; NOT claimed: *"])
+    result.stdout.fnmatch_lines(
+        [f"memory: {OWED} of {OWED} verdicts *", "memory: core + analysed + managed; NOT claimed: *"]
+    )
     result.stdout.fnmatch_lines(["to certify: memcore conformance memory --certify FILE"])
     assert result.ret == pytest.ExitCode.OK
     assert PARTIAL not in result.stdout.str()
@@ -95,8 +98,6 @@ def test_a_failure_that_a_conftest_excuses_still_denies_the_grade(front: Front, 
 def test_a_conftest_that_patches_a_comparator_makes_the_run_void(
     front: Front, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memcore_conformance import expect
-
     monkeypatch.setattr(expect, "none", expect.none)  # what the conftest does is undone with this
     pytester.makeconftest("from memcore_conformance import expect\nexpect.none = lambda *_, **__: None")
     result = front("--adapter", "memory")

@@ -14,7 +14,7 @@ from memcore_conformance.certificate import NoCertificate, certify, read_certifi
 from memcore_conformance.compare import compare
 from memcore_conformance.discovery import find_harness
 from memcore_conformance.integrity import altered
-from memcore_conformance.render import failure_text, report_text
+from memcore_conformance.render import failure_text, summary
 from memcore_conformance.run import run
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _judge(adapter: str, ids: list[str], *, as_json: bool) -> None:
 
 
 def _finish(report: Report, *, as_json: bool) -> NoReturn:
-    typer.echo(report.model_dump_json(indent=1) if as_json else report_text(report))
+    typer.echo(report.model_dump_json(indent=1) if as_json else summary(report))
     broken = report.ended("failed", "error")
     partial = not report.complete and not broken
     raise typer.Exit(PARTIAL if partial else 0 if report.met else NOT_MET)

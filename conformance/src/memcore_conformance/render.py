@@ -20,10 +20,14 @@ _STEPS: Final = 6
 
 
 def report_text(report: Report) -> str:
-    """Return the whole report."""
-    parts = [table(report)]
-    parts += [failure_text(catalogue()[v.case], v, report.adapter) for v in report.ended("failed", "error")]
-    return "\n\n".join([*parts, conclusion(report)])
+    """Return the whole report: every failure, then the summary."""
+    failures = [failure_text(catalogue()[v.case], v, report.adapter) for v in report.ended("failed", "error")]
+    return "\n\n".join([*failures, summary(report)])
+
+
+def summary(report: Report) -> str:
+    """Return the table and what is concluded from it."""
+    return f"{table(report)}\n\n{conclusion(report)}"
 
 
 def table(report: Report) -> str:

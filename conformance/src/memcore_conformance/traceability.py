@@ -46,6 +46,7 @@ CLAUSES: Final = {
     "B-03": "discovery of plugins, guarded",
     "B-04": "namespaces never see each other",
     "B-05": "migrations at open, newer data refused and untouched",
+    "R-01": "Scope: a flat, canonical map of strings",
     "O-01": "Branch.memory makes one store and keeps it",
     "O-02": "Session.memory likewise",
     "O-03": "a Session without branches shares its store with one default Branch",
@@ -59,7 +60,7 @@ CLAUSES: Final = {
 
 _OF_THE_CORE: Final = "the core's alone, no adapter takes part: proven by the core's own tests"
 REASONS: Final = {
-    **dict.fromkeys(("I-01", "I-02", "I-03", "I-20", "I-21", "I-33", "B-03"), _OF_THE_CORE),
+    **dict.fromkeys(("I-01", "I-02", "I-03", "I-20", "I-21", "I-33", "B-03", "R-01"), _OF_THE_CORE),
     **dict.fromkeys((name for name in CLAUSES if name.startswith("O-")), _OF_THE_CORE),
     "I-65": "a page for people, which no program can judge",
 }
