@@ -86,9 +86,7 @@ class Database:
 
     def maintain(self, function: Job[T]) -> asyncio.Future[T]:
         """Run a function on the writer's connection, between groups and outside any transaction."""
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._connections[0].run(function, then=partial(_settle, future))
-        return future
+        return self._connections[0].perform(function)
 
     async def _connect(self) -> list[_Connection]:
         count = 1 if self._settings.path is None else 2 + self._settings.readers
@@ -96,7 +94,7 @@ class Database:
         try:
             for _ in range(count):
                 connection = _Connection(self._settings, create=not connections)
-                await connection
+                await connection.open()
                 connections.append(connection)
         except BaseException:
             await _close_all(connections)
@@ -116,42 +114,77 @@ class Database:
 
 
 class _Connection(aiosqlite.Connection):
-    """One SQLite connection on a thread of its own; nothing else knows how aiosqlite does it."""
+    """One SQLite session on aiosqlite's thread for it; nothing else knows how aiosqlite works inside."""
 
     def __init__(self, settings: SqliteSettings, *, create: bool) -> None:
         super().__init__(partial(_open, settings, create=create), iter_chunk_size=64)
         self._settings = settings
         self._thread.daemon = True  # a process that forgot to close must be able to end
 
+    async def open(self) -> None:
+        """Start the thread and open the session there."""
+        self._thread.start()
+        try:
+            await self.perform(_do_nothing)
+        except MemcoreError:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Close the session and end the thread."""
+        closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._post(self._end, then=partial(_settle, closed))
+        await closed
+
     def run(self, function: Job[T], *, then: Callable[[T | None, Exception | None], None]) -> None:
-        """Run a whole function on the connection's thread, then give its result or error to the event loop: one hop."""
-        self._tx.put_nowait((None, partial(self._carry_out, function, then, asyncio.get_running_loop())))
+        """Run a whole function on the thread, then give its result or error to the event loop: one hop."""
+        self._post(lambda: function(self._usable()), then=then)
+
+    def perform(self, function: Job[T]) -> asyncio.Future[T]:
+        """Run a whole function on the thread; cancelling the future stops nothing."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self.run(function, then=partial(_settle, future))
+        return future
+
+    def _post(self, action: Callable[[], T], *, then: Callable[[T | None, Exception | None], None]) -> None:
+        loop = asyncio.get_running_loop()
+        # aiosqlite logs what it executes: the repr of a lambda shows no content as that of a partial would
+        self._tx.put_nowait((None, lambda: self._carry_out(action, then, loop)))
 
     def _carry_out(
         self,
-        function: Job[T],
+        action: Callable[[], T],
         then: Callable[[T | None, Exception | None], None],
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         outcome: tuple[T | None, Exception | None]
         try:
-            outcome = function(self._usable()), None
+            outcome = action(), None
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the caller
             outcome = None, _note(self._session, error)
         with suppress(RuntimeError):  # the loop ended without closing us: nobody waits any more
             loop.call_soon_threadsafe(then, *outcome)
 
     def _usable(self) -> Session:
-        """Return the session, made anew if it broke."""
-        self._session.check_file()
-        if self._session.broken:
+        """Return the session, opened first if it is not, anew if it broke."""
+        if self._session is None:
+            self._connection = self._connector()
+        else:
+            self._session.check_file()
+            if self._session.broken:
+                self._session.abandon()
+                self._connection = _open(self._settings, create=False)
+        return cast("Session", self._connection)
+
+    def _end(self) -> None:
+        if self._session is not None:
             self._session.abandon()
-            self._connection = _open(self._settings, create=False)
-        return self._session
+            self._connection = None
+        self.stop()
 
     @property
-    def _session(self) -> Session:
-        return cast("Session", self._connection)
+    def _session(self) -> Session | None:
+        return cast("Session | None", self._connection)
 
 
 class _Lane:
@@ -255,9 +288,12 @@ def _read(session: Session, job: Job[Any]) -> Outcome:
         return None, _note(session, error)
 
 
-def _note(session: Session, error: Exception) -> Exception:
-    """Return the error for the caller, and remember what it says about the connection."""
-    session.broken = session.broken or breaks_connection(error)
+def _note(session: Session | None, error: Exception) -> Exception:
+    """Return the error for the caller, and remember what it says about the session."""
+    if session is None:
+        return error  # of an opening, which translated it
+    if session.path is not None and breaks_connection(error):
+        session.broken = True
     return translate(error, session.path)
 
 
@@ -291,5 +327,8 @@ def _settle(future: asyncio.Future[Any], result: object, error: Exception | None
 
 async def _close_all(connections: Iterable[_Connection]) -> None:
     for connection in connections:
-        with suppress(sqlite3.Error):
-            await connection.close()
+        await connection.close()
+
+
+def _do_nothing(_session: Session) -> None:
+    """Only open."""
