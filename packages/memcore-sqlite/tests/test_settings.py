@@ -46,8 +46,8 @@ def test_bytes_that_are_no_text_name_the_file_that_they_name(here: Path) -> None
 
 
 def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/ada")
-    assert resolve("sqlite:///~/memory.db").path == Path("/home/ada/memory.db")
+    monkeypatch.setenv("HOME", "/srv/ada")
+    assert resolve("sqlite:///~/memory.db").path == Path("/srv/ada/memory.db")
 
 
 def test_a_later_change_of_the_working_directory_changes_nothing(
