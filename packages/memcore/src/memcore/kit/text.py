@@ -8,8 +8,8 @@ controls or surrogates: the simplest tokenizer of an engine keeps it whole, and 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
-from functools import cache
+from datetime import date, timedelta
+from functools import cache, lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +30,7 @@ MAX_WORDS_BYTES: Final = 512 * 1024
 MAX_QUERY_WORDS: Final = 512
 """How many different words of one query are searched for: engines limit the size of an expression."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = date(1970, 1, 1)
 _MONTHS: Final = "January February March April May June July August September October November December"
 _CACHED_STEMS: Final = 1 << 16
 _MAX_WORD_BYTES: Final = 4 * MAX_WORD_LENGTH
@@ -87,15 +87,20 @@ def searchable_strings(content: object) -> Iterator[str]:
 def date_words(created_at: float) -> tuple[str, ...]:
     """Return year, English month and day of a time in UTC as words; none for a time that no calendar has."""
     try:
-        date = _EPOCH + timedelta(seconds=created_at)
+        return _words_of_day(int(created_at // 86_400))
     except (OverflowError, ValueError):
         return ()
-    return str(date.year), _month_words()[date.month - 1], str(date.day)
 
 
 def may_be_date(word: str) -> bool:
     """Tell whether `date_words` gives this word for some time."""
     return (word.isascii() and word.isdigit()) or word in _month_words()
+
+
+@lru_cache(maxsize=4096)
+def _words_of_day(day: int) -> tuple[str, ...]:
+    then = _EPOCH + timedelta(days=day)
+    return str(then.year), _month_words()[then.month - 1], str(then.day)
 
 
 @cache
