@@ -31,6 +31,7 @@ PARTIAL = 7
 app = typer.Typer(
     name="conformance",
     help="Judge an installed adapter, clause by clause.",
+    add_completion=False,
     context_settings={"allow_interspersed_args": True},
     invoke_without_command=True,
     pretty_exceptions_enable=False,
