@@ -10,7 +10,6 @@ import gc
 import random
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -154,7 +153,7 @@ class _Bench:
     async def read(self) -> None:
         """Ask for items and search; every store holds exactly the items that were loaded."""
         chance = random.Random(5)  # noqa: S311 - reproducible, not secret
-        ids = [chance.choice(self.items[: self.size]).id for _ in range(_GETS + _GETS_AT_ONCE)]
+        ids = [item.id for item in chance.choices(self.items[: self.size], k=_GETS + _GETS_AT_ONCE)]
         for _, stand in self._turns("get"):
             await one_by_one(stand.driver.get, ids[:1], clock=self.clock, budget=_BUDGET)
             self._note("get", stand, await one_by_one(stand.driver.get, ids[:_GETS], clock=self.clock, budget=_BUDGET))
@@ -189,12 +188,12 @@ class _Bench:
         fresh = iter(self.items[self.size :])
         portions = [(list(islice(fresh, _PUTS)), list(islice(fresh, _PUTS_AT_ONCE))) for _ in range(self.runs)]
         for run, stand in self._turns("put"):
-            self._note(
-                "put", stand, await one_by_one(stand.driver.put, portions[run][0], clock=self.clock, budget=_BUDGET)
-            )
+            seconds = await one_by_one(stand.driver.put, portions[run][0], clock=self.clock, budget=_BUDGET)
+            self._note("put", stand, seconds)
         for run, stand in self._turns("put, 64 tasks"):
-            put = partial(at_once, stand.driver.put, tasks=TASKS, clock=self.clock, budget=_BUDGET)
-            self._note("put, 64 tasks", stand, await put(portions[run][1]))
+            items = portions[run][1]
+            seconds = await at_once(stand.driver.put, items, tasks=TASKS, clock=self.clock, budget=_BUDGET)
+            self._note("put, 64 tasks", stand, seconds)
 
     async def write_from_processes(self) -> None:
         """Let several processes write into each store that they can share."""
