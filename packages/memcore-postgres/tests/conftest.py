@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
+import tempfile
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import uuid4
 
 import asyncpg
-import pytest
-
 import memcore
+import pytest
 from memcore_postgres.backend import PostgresBackend
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it complains about environments without a folder for sockets
@@ -87,14 +86,12 @@ class Store:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    data = tmp_path_factory.mktemp("postgres") / "data"
-    postgres = get_server(data, cleanup_mode="delete")
-    asyncio.run(Server(postgres, data).execute("ALTER SYSTEM SET max_connections = 60"))
-    postgres.stop()
-    postgres.ensure_postgres_running()
-    yield Server(postgres, data)
-    postgres.cleanup()
+def server() -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="memcore-") as folder:  # pytest's own may be closed to the server's user
+        data = Path(folder) / "data"
+        postgres = get_server(data, cleanup_mode="stop")
+        yield Server(postgres, data)
+        postgres.cleanup()
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from memcore import MalformedMemoryPayload, MemoryItem, MemoryQuery, UnsupportedMemoryItem, UnsupportedMemoryQuery
 from memcore.items.store import ManagedMemoryStore
 
@@ -249,7 +248,7 @@ async def test_a_namespace_sees_only_its_own(backend: PostgresBackend, store: St
 
 
 async def test_dropping_a_namespace_leaves_the_others(backend: PostgresBackend, store: Store) -> None:
-    other = store.connect(namespace="it's \"odd\" %s é 記憶")
+    other = store.connect(namespace='it\'s "odd" %s é 記憶')
     await backend.items.store_many(numbered(5))
     await other.items.store_many(numbered(3))
     await backend.drop_namespace()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from memcore import MemoryConfigurationError
 from memcore_postgres.settings import PostgresSettings
 
@@ -33,9 +32,7 @@ def test_several_hosts_may_be_named() -> None:
 
 def test_parameters_of_the_driver_are_kept() -> None:
     dsn = resolve("postgresql:///db?host=/run/postgresql&sslmode=verify-full&sslrootcert=/etc/ca.pem").dsn
-    assert dsn == (
-        "postgresql://?host=%2Frun%2Fpostgresql&database=db&sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem"
-    )
+    assert dsn == ("postgresql://?host=%2Frun%2Fpostgresql&database=db&sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem")
 
 
 def test_our_own_settings_stay_out_of_the_driver_s_url() -> None:

@@ -82,7 +82,7 @@ async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
             await _migrate(connection, schema, has_schema=look["has_schema"])
     except asyncpg.InsufficientPrivilegeError as error:
         raise MemoryAdapterError(_missing_right(look, schema)) from error
-    except asyncpg.DuplicateTableError as error:
+    except (asyncpg.DuplicateTableError, asyncpg.UndefinedColumnError) as error:
         raise MemoryConfigurationError(f"schema {schema} holds tables of another application: name another") from error
     return Server(look["version"], look["flushes"])
 
