@@ -184,6 +184,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     programs = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", programs + os.pathsep + os.environ["PATH"])
     monkeypatch.setenv("PYTHONUTF8", "1")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "dumb")  # no colours, no progress bars
     reader = Reader()
