@@ -23,7 +23,7 @@ MEMBERS = {  # name of the distribution: its project table
 }
 FOLDERS = tuple(f"./{member['folder']}" for member in MEMBERS.values())
 BUILT = Path("dist")
-JUDGED = ("memory",)  # the adapters whose harnesses need no service
+JUDGED = ("memory", "sqlite")  # the adapters whose harnesses need no service
 
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["lint", "types", "docs", "conformance", "mutants", "tests"]

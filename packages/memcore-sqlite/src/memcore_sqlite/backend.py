@@ -23,6 +23,7 @@ from memcore_sqlite import maintenance
 from memcore_sqlite.database import Database
 from memcore_sqlite.items import SqliteItems, erase_all
 from memcore_sqlite.schema import SCHEMA_VERSION, analysis_version
+from memcore_sqlite.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +38,9 @@ class SqliteBackend:
 
     name: ClassVar[str] = "sqlite"
 
-    def __init__(self, settings: SqliteSettings) -> None:
+    def __init__(self, settings: SqliteSettings, *, make_session: Callable[..., Session] = Session) -> None:
         self._settings = settings
-        self._database = Database(settings)
+        self._database = Database(settings, make_session)
         self._lifecycle = Lifecycle(repr(self), opening=self._database.open, closing=self._database.close)
         self._items = SqliteItems(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
         in_file = settings.path is not None

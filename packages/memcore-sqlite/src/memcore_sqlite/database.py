@@ -40,8 +40,9 @@ LARGEST_GROUP: Final = 512
 class Database:
     """The database of one backend; opened once, belongs to one event loop."""
 
-    def __init__(self, settings: SqliteSettings) -> None:
+    def __init__(self, settings: SqliteSettings, make_session: Callable[..., Session]) -> None:
         self._settings = settings
+        self._open = partial(_open, settings, make_session)
 
     @property
     def patience(self) -> float:
@@ -93,7 +94,7 @@ class Database:
         connections: list[_Connection] = []
         try:
             for _ in range(count):
-                connection = _Connection(self._settings, create=not connections)
+                connection = _Connection(self._open, create=not connections)
                 await connection.open()
                 connections.append(connection)
         except BaseException:
@@ -116,9 +117,9 @@ class Database:
 class _Connection(aiosqlite.Connection):
     """One SQLite session on aiosqlite's thread for it; nothing else knows how aiosqlite works inside."""
 
-    def __init__(self, settings: SqliteSettings, *, create: bool) -> None:
-        super().__init__(partial(_open, settings, create=create), iter_chunk_size=64)
-        self._settings = settings
+    def __init__(self, opening: Callable[..., Session], *, create: bool) -> None:
+        super().__init__(partial(opening, create=create), iter_chunk_size=64)
+        self._open = opening
         self._thread.daemon = True  # a process that forgot to close must be able to end
 
     async def open(self) -> None:
@@ -173,7 +174,7 @@ class _Connection(aiosqlite.Connection):
             self._session.check_file()
             if self._session.broken:
                 self._session.abandon()
-                self._connection = _open(self._settings, create=False)
+                self._connection = self._open(create=False)
         return cast("Session", self._connection)
 
     def _end(self) -> None:
@@ -303,9 +304,9 @@ def _end(session: Session) -> None:
             session.execute("ROLLBACK")
 
 
-def _open(settings: SqliteSettings, *, create: bool) -> Session:
+def _open(settings: SqliteSettings, make_session: Callable[..., Session], *, create: bool) -> Session:
     try:
-        session = open_session(settings, create=create)
+        session = open_session(settings, make_session, create=create)
         try:
             prepare(session)
         except BaseException:

@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
+from memcore.errors import MalformedMemoryPayload
 from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
 from memcore.items.payload import decode_item, encode_item, encode_items
 from memcore.items.store import Page
@@ -183,7 +184,8 @@ def put(session: Session, entries: Iterable[Entry]) -> None:
         seq = next(unused) if old is None else old.seq
         rows.append(Row(seq, session.number, item_id.bytes, created_at, payload, derived.words, derived.tag_words))
         terms += [(term, created_at, seq) for term in derived.terms]
-    session.executemany(_INSERT, rows)
+    if session.executemany(_INSERT, rows).rowcount != len(rows):
+        raise MalformedMemoryPayload(f"{session.path}: a foreign trigger keeps items from being written")
     add_words(session, rows)
     add_terms(session, terms)
 

@@ -11,6 +11,8 @@ from memcore_sqlite.settings import SqliteSettings
 if TYPE_CHECKING:
     from memcore.backend import Backend
 
+    from memcore_sqlite.testing import SqliteHarness
+
 
 @hookimpl
 def memcore_adapters() -> list[Adapter]:
@@ -25,6 +27,14 @@ def memcore_adapters() -> list[Adapter]:
             settings=SqliteSettings,
         )
     ]
+
+
+@hookimpl
+def memcore_harnesses() -> list[type[SqliteHarness]]:
+    """Offer the harness of `sqlite://`."""
+    from memcore_sqlite.testing import SqliteHarness  # noqa: PLC0415 - loads the driver
+
+    return [SqliteHarness]
 
 
 def _connect(settings: SqliteSettings) -> Backend:

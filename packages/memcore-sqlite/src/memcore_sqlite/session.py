@@ -87,7 +87,7 @@ class Session(sqlite3.Connection):
             self.close()
 
 
-def open_session(settings: SqliteSettings, *, create: bool) -> Session:
+def open_session(settings: SqliteSettings, make_session: Callable[..., Session], *, create: bool) -> Session:
     """Open the file, made first if `create`: readable by its owner only (B-05).
 
     Raises:
@@ -102,7 +102,7 @@ def open_session(settings: SqliteSettings, *, create: bool) -> Session:
     if path is not None and create:
         _create_private(path)
     location = ":memory:" if path is None else f"{path.as_uri()}?mode=rw"
-    session = sqlite3.connect(location, timeout=0, isolation_level=None, uri=True, factory=Session)
+    session = make_session(location, timeout=0, isolation_level=None, uri=True)
     session.path, session.url, session.namespace = path, settings.url, settings.namespace
     session.patience = settings.busy_timeout
     try:
