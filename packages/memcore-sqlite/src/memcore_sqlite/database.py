@@ -94,7 +94,7 @@ class Database:
         connections: list[_Connection] = []
         try:
             for _ in range(count):
-                connection = _Connection(self._open, create=not connections)
+                connection = _Connection(self._open, connections)
                 await connection.open()
                 connections.append(connection)
         except BaseException:
@@ -117,9 +117,10 @@ class Database:
 class _Connection(aiosqlite.Connection):
     """One SQLite session on aiosqlite's thread for it; nothing else knows how aiosqlite works inside."""
 
-    def __init__(self, opening: Callable[..., Session], *, create: bool) -> None:
-        super().__init__(partial(opening, create=create), iter_chunk_size=64)
+    def __init__(self, opening: Callable[..., Session], peers: Sequence[_Connection]) -> None:
+        super().__init__(partial(opening, create=not peers), iter_chunk_size=64)
         self._open = opening
+        self._peers = peers
         self._thread.daemon = True  # a process that forgot to close must be able to end
 
     async def open(self) -> None:
@@ -163,6 +164,9 @@ class _Connection(aiosqlite.Connection):
             outcome = action(), None
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the caller
             outcome = None, _note(self._session, error)
+        if self._session is not None and self._session.broken:
+            for peer in self._peers:  # what SQLite knows of a file is shared by all that this process has open
+                peer._tx.put_nowait((None, peer._abandon))  # noqa: SLF001 - of our own class
         with suppress(RuntimeError):  # the loop ended without closing us: nobody waits any more
             loop.call_soon_threadsafe(then, *outcome)
 
@@ -173,14 +177,16 @@ class _Connection(aiosqlite.Connection):
         else:
             self._session.check_file()
             if self._session.broken:
-                self._session.abandon()
                 self._connection = self._open(create=False)
         return cast("Session", self._connection)
 
-    def _end(self) -> None:
+    def _abandon(self) -> None:
         if self._session is not None:
             self._session.abandon()
-            self._connection = None
+
+    def _end(self) -> None:
+        self._abandon()
+        self._connection = None
         self.stop()
 
     @property

@@ -75,8 +75,9 @@ def _obstacles(path: Path | None) -> Iterator[str]:
         yield f"the folder {folder} does not exist; create it first: mkdir -p '{folder}'"
     if path.is_dir():
         yield f"{path} is a folder; name a file in it"
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        yield f"this user may not read and write {path}; change its permissions: chmod u+rw '{path}'"
+    for file in (str(path), f"{path}-wal", f"{path}-shm"):  # SQLite gives all three the permissions of the first
+        if os.access(file, os.F_OK) and not os.access(file, os.R_OK | os.W_OK):
+            yield f"this user may not read and write {file}; change its permissions: chmod u+rw '{file}'"
     if not os.access(folder, os.W_OK | os.X_OK):
         yield f"this user may not write in the folder {folder}, where SQLite needs files; change its permissions"
     if not path.exists():

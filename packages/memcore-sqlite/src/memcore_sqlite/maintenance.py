@@ -200,20 +200,25 @@ async def _check_terms(submit: Callable[[Job[Any]], asyncio.Future[Any]], *, rep
 
 def _check_some_terms(session: Session, *, after: Term, repair: bool) -> tuple[int, Term | None]:
     rows: list[Term] = session.execute(_TERMS, (*after, _TERMS_BATCH)).fetchall()
-    known = {seq: _terms_of(session, seq) for seq in {row[2] for row in rows}}
-    strays = [row for row in rows if row not in known[row[2]]]
+    known = dict(filter(None, (_terms_of(session, seq) for seq in {row[2] for row in rows})))
+    strays = [row for row in rows if row not in known.get(row[2], {row})]
     if repair:
         remove_terms(session, strays)
     return len(strays), rows[-1] if rows else None
 
 
-def _terms_of(session: Session, seq: int) -> set[Term]:
+def _terms_of(session: Session, seq: int) -> tuple[int, set[Term]] | None:
+    """Return the terms that should lead to an item; nobody knows if its payload is damaged."""
     found = session.execute(_ROW, (seq,)).fetchone()
     if found is None:
-        return set()
+        return seq, set()
     *columns, namespace = found
     row = Row._make(columns)
-    return {(term, row.created_at, seq) for term in derive(row.decode(), namespace=namespace).terms}
+    try:
+        fresh = derive(row.decode(), namespace=namespace)
+    except MalformedMemoryPayload:
+        return None
+    return seq, {(term, row.created_at, seq) for term in fresh.terms}
 
 
 def _count(session: Session, *, what: str) -> int:

@@ -72,7 +72,8 @@ class Session(sqlite3.Connection):
         """
         if self.path is not None and _identify(self.path) != self._identity:
             raise MemoryAdapterUnavailable(
-                f"{self.path} was replaced by another file while it was open; close this backend and connect again"
+                f"{self.path} was replaced by another file while it was open; close everything that uses it, delete "
+                f"{self.path}-wal and {self.path}-shm, which belong to the file that was there, and connect again"
             )
 
     def remember_file(self) -> None:
