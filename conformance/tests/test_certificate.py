@@ -95,7 +95,7 @@ def test_an_interpreter_that_is_not_isolated_gives_no_certificate() -> None:
         ("from memcore_conformance import expect; expect.equal = lambda *_, **__: None", "expect.equal"),
         ("from memcore_conformance import run; run.run_case = run.survey", "run.run_case"),
         ("from memcore_conformance import canary; canary.check = dict", "canary.check"),
-        ("from memcore_conformance.trial import Items; Items.keep = Items.count", "trial.Items.keep"),
+        ("from memcore_conformance.items import Items; Items.keep = Items.count", "items.Items.keep"),
     ],
 )
 def test_a_patched_suite_gives_no_certificate(before: str, named: str) -> None:

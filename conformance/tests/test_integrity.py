@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memcore_conformance import engine, expect, trial, verdicts
+from memcore_conformance import engine, expect, items, trial, verdicts
 from memcore_conformance.cases import write
 from memcore_conformance.integrity import altered
 
@@ -36,8 +36,8 @@ def test_a_module_that_is_exchanged_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_replaced_method_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial.Items, "keep", lambda *_given: None)
-    assert altered() == ["memcore_conformance.trial.Items.keep"]
+    monkeypatch.setattr(items.Items, "keep", lambda *_given: None)
+    assert altered() == ["memcore_conformance.items.Items.keep"]
 
 
 def test_a_replaced_property_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+from typing import NoReturn
+
 import pytest
+from memcore import Capabilities
+from memcore.backend import not_offered
 from memcore_conformance.catalogue import catalogue
 from memcore_conformance.memory import MemoryHarness
 from memcore_conformance.run import Run, run
@@ -28,6 +32,21 @@ def test_an_adapter_that_fails_one_case_has_no_grade() -> None:
     assert report.grade
     assert (report.grade.level, report.grade.not_met) == ("none", ("B-02c",))
     assert not report.met
+
+
+def test_an_adapter_that_offers_no_contract_has_no_grade() -> None:
+    class OffersNothing(Backend):
+        @property
+        def items(self) -> NoReturn:
+            raise not_offered("nothing", "items")
+
+        @property
+        def capabilities(self) -> Capabilities:
+            return Capabilities(contracts=frozenset())
+
+    report = run(type("OffersNothingHarness", (Harness,), {"backend_type": OffersNothing}))
+    assert report.ended("failed", "error") == []
+    assert str(report.grade).startswith("no grade; NOT claimed: items, ")
 
 
 def test_a_run_of_chosen_cases_is_partial_and_concludes_nothing() -> None:

@@ -43,6 +43,9 @@ Claim = Literal[
 ]
 CLAIMS: Final[tuple[Claim, ...]] = get_args(Claim)
 
+CONTRACTS: Final[frozenset[Claim]] = frozenset({"items", "records", "conversations"})
+"""An adapter that offers none of these is no adapter."""
+
 CORE: Final[frozenset[Claim]] = frozenset({"items", "backend"})
 """What an adapter must claim, and prove completely, to be graded `core`."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from memcore_conformance.claims import CAPABILITIES, CORE, LIMITS, Claim, Claims
+from memcore_conformance.claims import CAPABILITIES, CONTRACTS, CORE, LIMITS, Claim, Claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ class Grade(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     level: Level
-    """`none` where a case that must pass did not; `portable` where something that every adapter does is unproven."""
+    """`none` where a case that must pass did not, or no contract is offered; `portable` where something is unproven."""
     proven: tuple[Claim, ...] = ()
     """The capabilities whose cases all passed."""
     without_proof: tuple[Claim, ...] = ()
@@ -55,12 +55,14 @@ def grade(claims: Claims, cases: Iterable[Case], verdicts: Mapping[str, Verdict]
         level="none" if any(part.level == "must" for part in broken) else _level(claims, owed, verdicts),
         proven=tuple(name for name in claimed if name in tried and name not in lost),
         without_proof=tuple(name for name in claimed if name not in tried),
-        not_claimed=tuple(name for name in (*LIMITS, *CAPABILITIES) if name not in claims.names),
+        not_claimed=tuple(name for name in ("items", *LIMITS, *CAPABILITIES) if name not in claims.names),
         not_met=tuple(part.id for part in broken),
     )
 
 
 def _level(claims: Claims, owed: Iterable[Case], verdicts: Mapping[str, Verdict]) -> Level:
+    if not claims.names & CONTRACTS:
+        return "none"
     unproven = any(verdicts[part.id].outcome == "unproven" for part in owed if part.level == "must")
     return "core" if claims.names >= CORE and not unproven else "portable"
 

@@ -83,8 +83,6 @@ class InProcess(Protocol):
     in_process: Literal[True]
 
 
-# --- faculties: what some cases need besides --------------------------------------------------------------------------
-
 Fault = Literal["refused", "timeout", "lost_answer", "malformed", "no_identity", "denied"]
 """What one call of the transport can be made to do.
 

@@ -8,17 +8,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 from uuid import UUID
 
-from memcore import MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem, MemoryQuery
+from memcore import MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem
 
 from memcore_conformance import expect
 from memcore_conformance.child import Child
 from memcore_conformance.harness import FACULTIES, Harness, StoreHarness
+from memcore_conformance.items import Items
 from memcore_conformance.verdicts import ServiceMissing, Unproven
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
 
-    from memcore import Backend, ManagedMemoryStore, MemoryStore, Page
+    from memcore import Backend
 
     from memcore_conformance.claims import Claims
     from memcore_conformance.harness import (
@@ -51,8 +52,6 @@ class Trial:
         self._needs = needs
         self._closing: list[_Closable] = []
 
-    # --- what is under test ---
-
     async def items(self, **settings: object) -> Items:
         """Return the items of an open backend; the same settings again give another backend on the same data."""
         if isinstance(self._harness, Harness):
@@ -83,7 +82,9 @@ class Trial:
             msg = "this harness makes stores, not backends"
             raise Unproven(msg)
         text = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        backend = await self.harness_does(f"make_backend({text})", self._harness.make_backend(**settings))
+        refusal = (MemoryConfigurationError,) if settings else ()
+        made = self._harness.make_backend(**settings)
+        backend = await self.harness_does(f"make_backend({text})", made, passing=refusal)
         self._closing.append(backend)
         return backend
 
@@ -94,8 +95,6 @@ class Trial:
         self._closing.append(child)
         return child
 
-    # --- material ---
-
     def item(self, content: Any = "tea", **fields: Any) -> MemoryItem:  # noqa: ANN401 - whatever an item may hold
         """Return an item with an id that is the same in every run."""
         return MemoryItem(**{"id": self.id(), "created_at": 1_700_000_000.25, "content": content} | fields)
@@ -103,8 +102,6 @@ class Trial:
     def id(self) -> UUID:
         """Return an id that is new, and the same in every run."""
         return UUID(int=self.random.getrandbits(128), version=4)
-
-    # --- what the harness does ---
 
     async def show_index(self) -> None:
         """Wait until a search finds everything that was stored."""
@@ -158,8 +155,6 @@ class Trial:
         """Return what to raise where this harness cannot do one particular thing."""
         return Unproven(reason)
 
-    # --- the record ---
-
     def step(self, text: str) -> None:
         """Note something that was done."""
         self.done.append(text)
@@ -176,12 +171,12 @@ class Trial:
         self.done[place] += "" if answer is None else f" -> {expect.describe(answer)}"
         return answer
 
-    async def harness_does(self, text: str, call: Awaitable[T]) -> T:
-        """Await something that the harness does; what fails there is no failure of the adapter."""
+    async def harness_does(self, text: str, call: Awaitable[T], *, passing: tuple[type[Exception], ...] = ()) -> T:
+        """Await something that the harness does; what fails there, but for `passing`, is no failure of the adapter."""
         self.done.append(f"harness: {text}")
         try:
             return await call
-        except MemoryConfigurationError:  # the adapter's, about settings
+        except passing:
             raise
         except Exception as error:
             msg = f"the harness failed in {text}: {expect.describe(error)}"
@@ -202,83 +197,6 @@ class Trial:
             msg = f"the case does not declare that it needs {name!r}"
             raise TypeError(msg)
         return self._harness
-
-
-class Items:
-    """The items contract of one store under test; every call is a recorded step."""
-
-    def __init__(self, store: MemoryStore, trial: Trial) -> None:
-        self.raw = store
-        self._trial = trial
-
-    @property
-    def _managed(self) -> ManagedMemoryStore:
-        return cast("ManagedMemoryStore", self.raw)
-
-    async def keep(self, *given: MemoryItem) -> None:
-        """Store items, prove that the store retains them, and wait for the index: how every search case begins."""
-        for item in given:
-            expect.equal(await self.store(item), item.id, what="the id that store() returns")
-            expect.same_item(await self.retrieve(item.id), item, fields=self._trial.claims.exact_fields)
-        await self._trial.show_index()
-
-    async def find(self, text: str | None = None, **axes: Any) -> list[MemoryItem]:  # noqa: ANN401 - as MemoryQuery
-        """Search by the axes of a `MemoryQuery`."""
-        return await self.search(MemoryQuery(text=text, **axes))
-
-    async def store(self, item: MemoryItem) -> UUID:
-        """Call `store`."""
-        return await self._does(f"store({expect.describe(item)})", lambda: self.raw.store(item))
-
-    async def retrieve(self, item_id: UUID) -> MemoryItem | None:
-        """Call `retrieve`."""
-        return await self._does(f"retrieve({str(item_id)[:8]})", lambda: self.raw.retrieve(item_id))
-
-    async def search(self, query: MemoryQuery) -> list[MemoryItem]:
-        """Call `search`."""
-        asked = {name: value for name in query.model_fields_set if (value := getattr(query, name)) is not None}
-        text = ", ".join(f"{name}={expect.describe(value)}" for name, value in sorted(asked.items()))
-        return await self._does(f"search({text})", lambda: self.raw.search(query))
-
-    async def store_many(self, items: Sequence[MemoryItem]) -> list[UUID]:
-        """Call `store_many`."""
-        return await self._does(f"store_many({expect.describe(list(items))})", lambda: self._managed.store_many(items))
-
-    async def delete(self, item_id: UUID) -> bool:
-        """Call `delete`."""
-        return await self._does(f"delete({str(item_id)[:8]})", lambda: self._managed.delete(item_id))
-
-    async def delete_many(self, item_ids: Sequence[UUID]) -> int:
-        """Call `delete_many`."""
-        text = ", ".join(str(item_id)[:8] for item_id in item_ids)
-        return await self._does(f"delete_many([{text}])", lambda: self._managed.delete_many(item_ids))
-
-    async def delete_where(self, filters: Mapping[str, Any]) -> int:
-        """Call `delete_where`."""
-        return await self._does(
-            f"delete_where({expect.describe(filters)})", lambda: self._managed.delete_where(filters)
-        )
-
-    async def scan(self, *, after: str | None = None, limit: int = 500) -> Page:
-        """Call `scan`."""
-        text = f"scan(after={expect.describe(after)}, limit={limit})"
-        return await self._does(text, lambda: self._managed.scan(after=after, limit=limit))
-
-    async def scan_all(self, *, limit: int = 500) -> list[MemoryItem]:
-        """Scan page after page to the end."""
-        page = await self.scan(limit=limit)
-        found = list(page.items)
-        while page.next is not None:
-            page = await self.scan(after=page.next, limit=limit)
-            found += page.items
-        return found
-
-    async def count(self) -> int:
-        """Call `count`."""
-        return await self._does("count()", self._managed.count)
-
-    async def _does(self, text: str, call: Callable[[], Awaitable[T]]) -> T:
-        return await self._trial.does(text, call())
 
 
 def lacking(harness: object, needs: Iterable[Faculty]) -> list[Faculty]:
