@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
@@ -133,5 +135,12 @@ def _show_next(path: Path, url: str) -> None:
     say("")
     say(f"The memory stays in {path}")
     say("Try next:")
+    command = _command()
     for arguments in (["search", url, "your own question"], ["list", url], ["export", url], ["ping", url]):
-        say(f"  memcore {shlex.join(arguments)}")
+        say(f"  {shlex.join([command, *arguments])}")
+
+
+def _command() -> str:
+    """Return how this command is called from here: by its path where the shell would not find it by name."""
+    program = Path(sys.argv[0])
+    return "memcore" if shutil.which("memcore") or program.stem != "memcore" else str(program)
