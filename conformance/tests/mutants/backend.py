@@ -63,6 +63,15 @@ class ClaimsMaintenance(Backend):
 
 
 @mutant("B-02c")
+class ClaimsHistory(Backend):
+    """Claims an extension that has no protocol here."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return super().capabilities.model_copy(update={"extensions": frozenset({"managed", "history"})})
+
+
+@mutant("B-02c")
 class ClaimsNothing(Backend):
     """Claims nothing beyond the core, and has all of it."""
 
