@@ -21,7 +21,6 @@ MAX_INT_DIGITS: Final = 4300
 """How many digits an integer may have: Python's own default limit for reading one back."""
 
 _INT_BOUND: Final = 10**MAX_INT_DIGITS
-_SMALL_INT: Final = 1 << 63
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _encoder: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, check_circular=False, separators=(",", ":"))
 _decoder: Final = json.JSONDecoder(parse_constant=int)  # int("NaN") raises: NaN is not JSON
@@ -136,7 +135,7 @@ def _check_str(value: str, _depth: int, left: int) -> int:
 
 
 def _check_int(value: int, _depth: int, left: int) -> int:
-    if not -_SMALL_INT < value < _SMALL_INT and not -_INT_BOUND < value < _INT_BOUND:
+    if abs(value) >= _INT_BOUND:
         raise _Inexact(f"an integer of more than {MAX_INT_DIGITS:,} digits")
     return left - 1
 
