@@ -63,7 +63,7 @@ def refusal(value: object, *, max_chars: int = 1_000_000) -> UnsupportedMemoryIt
     return caught.value
 
 
-def exactly(value: Any) -> Any:  # noqa: ANN401
+def exactly(value: Any) -> Any:
     """Return a form in which values are equal only if their types, their signs and the order of their keys are."""
     if isinstance(value, dict):
         return dict, [(key, exactly(part)) for key, part in value.items()]
@@ -220,7 +220,7 @@ def test_a_part_that_is_shared_is_no_cycle() -> None:
 
 
 @pytest.mark.parametrize("bomb", [lambda part: [part, part], lambda part: {"a": part, "b": part}])
-def test_parts_shared_exponentially_often_are_refused_before_they_are_all_seen(bomb: Any) -> None:  # noqa: ANN401
+def test_parts_shared_exponentially_often_are_refused_before_they_are_all_seen(bomb: Any) -> None:
     value: object = "x"
     for _ in range(90):
         value = bomb(value)
@@ -246,12 +246,12 @@ def test_an_interpreter_that_writes_fewer_digits_refuses_the_integer() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,]", "nope", "NaN", '{"a":-Infinity}', "[" * 100_000, None, 5, b"{}"])
-def test_a_stored_text_that_is_no_json_is_a_malformed_payload(text: Any) -> None:  # noqa: ANN401
+def test_a_stored_text_that_is_no_json_is_a_malformed_payload(text: Any) -> None:
     with pytest.raises(MalformedMemoryPayload):
         exact_json.decode(text)
 
 
-def comparable(value: Any) -> Any:  # noqa: ANN401
+def comparable(value: Any) -> Any:
     """Return a plain reference of JSON equality: Python's, but booleans are no numbers."""
     if isinstance(value, dict):
         return frozenset((key, comparable(part)) for key, part in value.items())

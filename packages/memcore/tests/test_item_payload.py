@@ -56,7 +56,7 @@ class ComputedItem:
         return ["x"]
 
 
-def refusal(item: Any, limits: SizeLimits = LIMITS) -> UnsupportedMemoryItem:  # noqa: ANN401
+def refusal(item: Any, limits: SizeLimits = LIMITS) -> UnsupportedMemoryItem:
     with pytest.raises(UnsupportedMemoryItem) as caught:
         encode_item(item, limits)
     return caught.value
@@ -67,7 +67,7 @@ def refusal(item: Any, limits: SizeLimits = LIMITS) -> UnsupportedMemoryItem:  #
     [HostItem(), SlottedItem(), ComputedItem(), SimpleNamespace(**vars(HostItem())), MemoryItem(**vars(HostItem()))],
     ids=lambda host: type(host).__name__,
 )
-def test_any_object_with_the_five_attributes_is_an_item_and_comes_back_as_ours(host: Any) -> None:  # noqa: ANN401
+def test_any_object_with_the_five_attributes_is_an_item_and_comes_back_as_ours(host: Any) -> None:
     encoded = encode_item(host, LIMITS)
     item = decode_item(encoded.id, encoded.created_at, encoded.payload)
 
@@ -182,7 +182,7 @@ def test_the_default_limits_allow_megabytes_of_content() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"content": 0}, {"batch": -1}, {"chars": 5}, '{"tags": 0}', "5", "nope", "["])
-def test_limits_are_positive_and_have_known_names(wrong: Any) -> None:  # noqa: ANN401
+def test_limits_are_positive_and_have_known_names(wrong: Any) -> None:
     with pytest.raises(ValidationError):
         SizeLimits.model_validate(wrong)
 
@@ -217,7 +217,7 @@ def test_a_batch_is_checked_as_a_whole_and_a_refusal_names_the_place() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "item",
 )
-def test_every_kind_of_refusal_in_a_batch_names_the_place(wrong: Any, path: str) -> None:  # noqa: ANN401
+def test_every_kind_of_refusal_in_a_batch_names_the_place(wrong: Any, path: str) -> None:
     with pytest.raises(UnsupportedMemoryItem) as caught:
         encode_items([HostItem(), wrong], LIMITS)
 
@@ -258,7 +258,7 @@ def test_a_row_that_cannot_be_decoded_is_a_malformed_payload(payload: str) -> No
 
 
 @pytest.mark.parametrize("created_at", [1, "1.0", None])
-def test_a_row_with_a_time_of_another_type_is_a_malformed_payload(created_at: Any) -> None:  # noqa: ANN401
+def test_a_row_with_a_time_of_another_type_is_a_malformed_payload(created_at: Any) -> None:
     with pytest.raises(MalformedMemoryPayload, match=str(ID)):
         decode_item(ID, created_at, '{"content":1,"metadata":{},"tags":[]}')
 

@@ -38,7 +38,7 @@ class HostItem:
     tags: list[str] = field(default_factory=lambda: ["x"])
 
 
-def exactly(value: Any) -> Any:  # noqa: ANN401
+def exactly(value: Any) -> Any:
     if isinstance(value, dict):
         return [(key, exactly(part)) for key, part in value.items()]
     if isinstance(value, list):
@@ -46,7 +46,7 @@ def exactly(value: Any) -> Any:  # noqa: ANN401
     return type(value), repr(value)
 
 
-def fields(item: MemoryItem | None) -> Any:  # noqa: ANN401
+def fields(item: MemoryItem | None) -> Any:
     assert type(item) is MemoryItem
     return item.id, exactly(item.created_at), exactly(item.metadata), exactly(item.content), exactly(item.tags)
 
@@ -133,7 +133,7 @@ async def test_a_refused_write_leaves_what_was_there(items: InMemoryItems) -> No
 
 
 @pytest.mark.parametrize("wrong", [None, "tea", {"id": uuid4()}, 5])
-async def test_what_is_no_item_is_refused(items: InMemoryItems, wrong: Any) -> None:  # noqa: ANN401
+async def test_what_is_no_item_is_refused(items: InMemoryItems, wrong: Any) -> None:
     with pytest.raises(UnsupportedMemoryItem, match=f"{type(wrong).__name__} has no attribute 'id'"):
         await items.store(wrong)
 
@@ -166,7 +166,7 @@ async def test_an_unknown_id_is_a_miss(items: InMemoryItems) -> None:
 
 
 @pytest.mark.parametrize("wrong", [str(uuid4()), None, 5, ""])
-async def test_an_id_that_is_no_uuid_is_an_error_not_a_miss(items: InMemoryItems, wrong: Any) -> None:  # noqa: ANN401
+async def test_an_id_that_is_no_uuid_is_an_error_not_a_miss(items: InMemoryItems, wrong: Any) -> None:
     for use in (items.retrieve, items.delete, lambda item_id: items.delete_many([uuid4(), item_id])):
         with pytest.raises(UnsupportedMemoryQuery, match="a UUID is needed"):
             await use(wrong)
@@ -262,7 +262,7 @@ async def test_deleting_by_filters_takes_the_items_that_match_all(
 
 
 @pytest.mark.parametrize("filters", [{}, None, {"k": math.nan}, {1: 2}, "k"])
-async def test_a_condition_that_is_empty_or_wrong_deletes_nothing(items: InMemoryItems, filters: Any) -> None:  # noqa: ANN401
+async def test_a_condition_that_is_empty_or_wrong_deletes_nothing(items: InMemoryItems, filters: Any) -> None:
     await items.store(MemoryItem(metadata={"k": 1}))
 
     with pytest.raises(UnsupportedMemoryQuery):
@@ -322,13 +322,13 @@ async def test_an_item_present_throughout_a_scan_appears_once_whatever_else_is_w
 
 
 @pytest.mark.parametrize("wrong", ["", "nope", 5, encode_cursor("other namespace", uuid4())])
-async def test_a_cursor_of_something_else_is_refused(items: InMemoryItems, wrong: Any) -> None:  # noqa: ANN401
+async def test_a_cursor_of_something_else_is_refused(items: InMemoryItems, wrong: Any) -> None:
     with pytest.raises(UnsupportedMemoryQuery, match="after"):
         await items.scan(after=wrong)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, True, None])
-async def test_a_page_without_a_positive_limit_is_refused(items: InMemoryItems, wrong: Any) -> None:  # noqa: ANN401
+async def test_a_page_without_a_positive_limit_is_refused(items: InMemoryItems, wrong: Any) -> None:
     with pytest.raises(UnsupportedMemoryQuery, match="limit"):
         await items.scan(limit=wrong)
 

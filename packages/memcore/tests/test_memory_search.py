@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from memcore.items.in_memory import InMemoryItems
 
 
-def item(number: int = 0, **fields: Any) -> MemoryItem:  # noqa: ANN401
+def item(number: int = 0, **fields: Any) -> MemoryItem:
     return MemoryItem(**{"id": UUID(int=number), "created_at": 1.0} | fields)
 
 
-async def found(items: InMemoryItems, **query: Any) -> list[int]:  # noqa: ANN401
+async def found(items: InMemoryItems, **query: Any) -> list[int]:
     return [hit.id.int for hit in await items.search(MemoryQuery(**query))]
 
 
@@ -264,6 +264,42 @@ async def test_conditions_hold_before_the_limit(items: InMemoryItems) -> None:
     assert await found(items, filters={"user": "ada"}, limit=1) == [0]
 
 
+class Watched(dict[int, Any]):
+    """Entries that count how often one is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, key: int) -> Any:
+        self.looks += 1
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"tags": ["rare"]},
+        {"tags": ["rare", "absent"]},
+        {"filters": {"user": "ada"}},
+        {"filters": {"kind": "note", "user": "ada"}, "tags": ["common"]},
+        {"limit": 2},
+        {"text": "unusual"},
+    ],
+)
+async def test_a_search_looks_at_what_stands_under_its_rarest_term_alone(
+    items: InMemoryItems, query: dict[str, Any]
+) -> None:
+    common: dict[str, Any] = {"content": "tea", "tags": ["common"], "metadata": {"kind": "note"}}
+    rare: dict[str, Any] = {"content": "unusual tea", "tags": ["common", "rare"]}
+    await items.store_many([item(number, **common) for number in range(500)])
+    await items.store_many(
+        [item(500 + number, **rare, metadata={"kind": "note", "user": "ada"}) for number in range(2)]
+    )
+    entries = items._index.entries = Watched(items._index.entries)
+
+    assert await found(items, **query) == [501, 500]
+    assert entries.looks < 10
+
+
 WORDS = st.sampled_from(["tea", "teas", "green", "coffee", "the", "秘密", "", "?!"])
 CONTENTS = st.lists(WORDS, max_size=4).map(" ".join) | st.none() | st.integers() | st.lists(WORDS, max_size=2)
 TAGS = st.sampled_from(["x", "y", "green"])
@@ -300,7 +336,7 @@ class Model:
     def __init__(self) -> None:
         self.items: dict[UUID, MemoryItem] = {}
 
-    def apply(self, action: str, argument: Any) -> None:  # noqa: ANN401
+    def apply(self, action: str, argument: Any) -> None:
         if action == "delete":
             self.items.pop(UUID(int=argument), None)
         elif action == "delete_where":

@@ -23,7 +23,7 @@ class CaveSettings(AdapterSettings):
     token: SecretStr = SecretStr("")
 
 
-def cave(connect: Callable[[Any], Any] = repr, **changes: Any) -> Adapter:  # noqa: ANN401
+def cave(connect: Callable[[Any], Any] = repr, **changes: Any) -> Adapter:
     parts: dict[str, Any] = {
         "name": "cave",
         "schemes": ("cave", "caves"),
@@ -38,7 +38,7 @@ def cave(connect: Callable[[Any], Any] = repr, **changes: Any) -> Adapter:  # no
 class Plugin:
     """A plugin as a distribution would register it, counting how often it is asked."""
 
-    def __init__(self, *adapters: Any) -> None:  # noqa: ANN401
+    def __init__(self, *adapters: Any) -> None:
         self.adapters = adapters
         self.asked = 0
 
@@ -70,18 +70,18 @@ class Point:
         self.load = load
 
 
-def point(plugin: object, *, name: str = "cave", distribution: str | None = "memcore-cave") -> Any:  # noqa: ANN401
+def point(plugin: object, *, name: str = "cave", distribution: str | None = "memcore-cave") -> Any:
     return Point(name, distribution, lambda: plugin)
 
 
-def broken_point(error: BaseException, *, name: str = "bad") -> Any:  # noqa: ANN401
+def broken_point(error: BaseException, *, name: str = "bad") -> Any:
     def load() -> object:
         raise error
 
     return Point(name, "memcore-bad", load)
 
 
-def connected(url: str, *adapters: Adapter, **settings: object) -> Any:  # noqa: ANN401
+def connected(url: str, *adapters: Adapter, **settings: object) -> Any:
     return Registry.discover([point(Plugin(*adapters))]).connect(url, **settings)
 
 
@@ -151,10 +151,10 @@ def test_a_plugin_that_fails_when_asked_is_reported_once_and_breaks_no_other() -
 
 
 @pytest.mark.parametrize("answer", [None, 5, [cave(), "adapter"]])
-def test_a_plugin_that_answers_with_something_else_is_reported(answer: Any) -> None:  # noqa: ANN401
+def test_a_plugin_that_answers_with_something_else_is_reported(answer: Any) -> None:
     class Odd:
         @hookimpl
-        def memcore_adapters(self) -> Any:  # noqa: ANN401
+        def memcore_adapters(self) -> Any:
             return answer
 
     found = Registry.discover([point(Odd())])
@@ -289,7 +289,7 @@ def test_what_has_no_scheme_is_told_from_a_url(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", [None, 5, b"memory://", ["memory://"]])
-def test_a_url_is_a_string(url: Any) -> None:  # noqa: ANN401
+def test_a_url_is_a_string(url: Any) -> None:
     with pytest.raises(MemoryConfigurationError, match=f"a URL is a str, not {type(url).__name__}"):
         memcore.connect(url)
 
@@ -309,7 +309,7 @@ def test_an_unknown_setting_is_an_error_that_names_it_and_the_accepted_ones() ->
 
 
 def test_a_driver_that_is_missing_is_told_as_such_with_its_cause() -> None:
-    def connect(_settings: object) -> Any:  # noqa: ANN401
+    def connect(_settings: object) -> Any:
         message = "No module named 'cavedriver'"
         raise ModuleNotFoundError(message)
 

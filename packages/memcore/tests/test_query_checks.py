@@ -41,14 +41,14 @@ def no_filter(_key: str) -> bool:
     return False
 
 
-def rejected(query: Any, supports_filter: Any = any_filter) -> tuple[str, ...]:  # noqa: ANN401
+def rejected(query: Any, supports_filter: Any = any_filter) -> tuple[str, ...]:
     with pytest.raises(UnsupportedMemoryQuery) as caught:
         check_query(query, supports_filter)
     return caught.value.rejected_keys
 
 
 @pytest.mark.parametrize("empty", [MemoryQuery(), MemoryQuery(text="", tags=[], filters={}), HostQuery()])
-def test_none_and_empty_are_no_predicate_on_every_axis(empty: Any) -> None:  # noqa: ANN401
+def test_none_and_empty_are_no_predicate_on_every_axis(empty: Any) -> None:
     assert check_query(empty, no_filter) == CheckedQuery(text="", tags=(), filters={}, limit=20)
 
 
@@ -72,22 +72,22 @@ def test_the_largest_limit_is_one_that_every_database_takes() -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, -(10**30), True, False, None, "5", 5.0])
-def test_a_limit_that_is_no_natural_number_is_refused(limit: Any) -> None:  # noqa: ANN401
+def test_a_limit_that_is_no_natural_number_is_refused(limit: Any) -> None:
     assert rejected(HostQuery(limit=limit)) == ("limit",)
 
 
 @pytest.mark.parametrize("text", [5, 0, b"tea", ["tea"], False])
-def test_a_text_that_is_no_string_is_refused(text: Any) -> None:  # noqa: ANN401
+def test_a_text_that_is_no_string_is_refused(text: Any) -> None:
     assert rejected(HostQuery(text=text)) == ("text",)
 
 
 @pytest.mark.parametrize("tags", ["tea", "", 0, 5, False, [1], ["x", None], {"x": 1}, iter(["x"])])
-def test_tags_that_are_no_collection_of_strings_are_refused_and_never_dropped(tags: Any) -> None:  # noqa: ANN401
+def test_tags_that_are_no_collection_of_strings_are_refused_and_never_dropped(tags: Any) -> None:
     assert rejected(HostQuery(tags=tags)) == ("tags",)
 
 
 @pytest.mark.parametrize("filters", ["k", 0, False, ["k"], [("k", 1)], {1: 2}, {"k": 1, None: 2}])
-def test_filters_that_are_no_map_of_strings_are_refused_and_never_dropped(filters: Any) -> None:  # noqa: ANN401
+def test_filters_that_are_no_map_of_strings_are_refused_and_never_dropped(filters: Any) -> None:
     assert rejected(HostQuery(filters=filters)) == ("filters",)
 
 
@@ -99,7 +99,7 @@ def test_all_unsupported_filters_are_named_sorted_with_every_other_fault() -> No
 
 
 @pytest.mark.parametrize("wrong", ["tea", None, {"text": "tea"}, 5])
-def test_what_is_no_query_is_refused_with_what_it_is(wrong: Any) -> None:  # noqa: ANN401
+def test_what_is_no_query_is_refused_with_what_it_is(wrong: Any) -> None:
     with pytest.raises(UnsupportedMemoryQuery, match=rf"a MemoryQuery is needed: {type(wrong).__name__} has no"):
         check_query(wrong, any_filter)
 
@@ -137,7 +137,7 @@ def test_every_json_value_is_a_filter(value: object) -> None:
 
 
 @pytest.mark.parametrize("empty", [{}, None, []])
-def test_an_empty_condition_erases_nothing(empty: Any) -> None:  # noqa: ANN401
+def test_an_empty_condition_erases_nothing(empty: Any) -> None:
     with pytest.raises(UnsupportedMemoryQuery, match="an empty filter would erase everything"):
         check_erasure(empty, any_filter)
 
@@ -146,7 +146,7 @@ def test_an_empty_condition_erases_nothing(empty: Any) -> None:  # noqa: ANN401
     ("filters", "keys"),
     [("k", ("filters",)), (["k"], ("filters",)), ({1: 2}, ("filters",)), ({"k": {1}}, ("k",))],
 )
-def test_a_condition_that_is_no_map_of_json_values_erases_nothing(filters: Any, keys: tuple[str, ...]) -> None:  # noqa: ANN401
+def test_a_condition_that_is_no_map_of_json_values_erases_nothing(filters: Any, keys: tuple[str, ...]) -> None:
     with pytest.raises(UnsupportedMemoryQuery) as caught:
         check_erasure(filters, any_filter)
 

@@ -22,7 +22,7 @@ async def filled(*items: MemoryItem) -> InMemoryStore:
     return store
 
 
-async def contents(store: MemoryStore, **query: Any) -> list[Any]:  # noqa: ANN401
+async def contents(store: MemoryStore, **query: Any) -> list[Any]:
     return [item.content for item in await store.search(MemoryQuery(**query))]
 
 
@@ -50,7 +50,7 @@ async def test_subclasses_are_kept_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, "tea", {"id": uuid4()}])
-async def test_what_is_no_item_is_a_type_error(wrong: Any) -> None:  # noqa: ANN401
+async def test_what_is_no_item_is_a_type_error(wrong: Any) -> None:
     with pytest.raises(TypeError, match="MemoryItem"):
         await InMemoryStore().store(wrong)
 

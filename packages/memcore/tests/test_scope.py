@@ -63,12 +63,12 @@ def test_containing_is_exact_without_prefix_wildcard_or_case_folding(condition: 
 
 
 @pytest.mark.parametrize("condition", [{}, Scope(), Scope({"user": "ada"})])
-def test_an_empty_condition_and_the_scope_itself_are_contained(condition: Any) -> None:  # noqa: ANN401
+def test_an_empty_condition_and_the_scope_itself_are_contained(condition: Any) -> None:
     assert Scope({"user": "ada"}).contains(condition)
 
 
 @pytest.mark.parametrize("condition", [{"user": None}, {"thread": None}, {"user": 5}, "user", ["user"]])
-def test_a_condition_that_is_no_scope_is_an_error_and_never_everyone(condition: Any) -> None:  # noqa: ANN401
+def test_a_condition_that_is_no_scope_is_an_error_and_never_everyone(condition: Any) -> None:
     with pytest.raises(TypeError, match="scope"):
         Scope({"user": "ada"}).contains(condition)
 
@@ -90,7 +90,7 @@ def test_a_change_of_the_given_map_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("empty", [None, {}, Scope()])
-def test_a_scope_may_be_empty(empty: Any) -> None:  # noqa: ANN401
+def test_a_scope_may_be_empty(empty: Any) -> None:
     assert Scope(empty) == {}
 
 
@@ -104,7 +104,7 @@ def test_an_empty_key_is_refused_and_an_empty_value_is_not() -> None:
     "wrong",
     [{"user": 1}, {"user": None}, {1: "ada"}, {"user": {"id": "ada"}}, {"user": b"ada"}, "", "ab", 0, [], False],
 )
-def test_what_is_no_map_of_strings_is_a_type_error(wrong: Any) -> None:  # noqa: ANN401
+def test_what_is_no_map_of_strings_is_a_type_error(wrong: Any) -> None:
     with pytest.raises(TypeError, match="a scope"):
         Scope(wrong)
 
@@ -117,7 +117,7 @@ def test_the_value_of_a_string_enum_counts_not_its_name() -> None:
 
 
 @pytest.mark.parametrize("mapping", [MappingProxyType({"user": "ada"}), UserDict(user="ada"), Scope({"user": "ada"})])
-def test_any_map_makes_a_scope_and_equals_it(mapping: Any) -> None:  # noqa: ANN401
+def test_any_map_makes_a_scope_and_equals_it(mapping: Any) -> None:
     assert Scope(mapping) == mapping
     assert Described(scope=mapping).scope == mapping
 
@@ -148,7 +148,7 @@ def test_what_is_no_scope_is_a_validation_error_of_its_model(wrong: object) -> N
 
 
 @pytest.mark.parametrize("mode", ["validation", "serialization"])
-def test_its_schema_is_a_map_of_strings(mode: Any) -> None:  # noqa: ANN401
+def test_its_schema_is_a_map_of_strings(mode: Any) -> None:
     schema = Described.model_json_schema(mode=mode)["properties"]["scope"]
 
     assert (schema["type"], schema["additionalProperties"]) == ("object", {"type": "string"})

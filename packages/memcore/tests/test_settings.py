@@ -40,7 +40,7 @@ def resolve(
     return CaveSettings.resolve(url, keywords or {}, prefix="MEMCORE_CAVE_", environ=environ or {})
 
 
-def message_of(*args: Any, **keywords: Any) -> str:  # noqa: ANN401
+def message_of(*args: Any, **keywords: Any) -> str:
     with pytest.raises(MemoryConfigurationError) as caught:
         resolve(*args, **keywords)
     return str(caught.value)
@@ -141,7 +141,7 @@ def test_an_adapter_without_a_host_takes_none(url: str) -> None:
 
 
 @pytest.mark.parametrize("namespace", ["", "a\0b", "a\nb", "\ud83d", "x" * 201, "\u200b", None, 5])
-def test_a_namespace_is_short_and_printable(namespace: Any) -> None:  # noqa: ANN401
+def test_a_namespace_is_short_and_printable(namespace: Any) -> None:
     with pytest.raises(MemoryConfigurationError, match="namespace"):
         resolve(keywords={"namespace": namespace})
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class Bare:
-    async def store(self, item: Any) -> Any: ...  # noqa: ANN401
-    async def retrieve(self, item_id: Any) -> Any: ...  # noqa: ANN401
-    async def search(self, query: Any) -> Any: ...  # noqa: ANN401
+    async def store(self, item: Any) -> Any: ...
+    async def retrieve(self, item_id: Any) -> Any: ...
+    async def search(self, query: Any) -> Any: ...
 
 
 class Declared(Bare):

@@ -5,7 +5,7 @@ import pytest
 from memcore.errors import MemoryConfigurationError
 from memcore.settings import mask_url, url_secrets
 
-SECRET = "s3cr3t-PASS"  # noqa: S105 - what must not be shown
+SECRET = "s3cr3t-PASS"
 URLS = [
     f"postgresql://bob:{SECRET}@db.internal/x",
     f"postgresql://bob:{SECRET}/with?odd#signs@db.internal/x",
