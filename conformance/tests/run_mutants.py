@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from memcore_conformance.catalogue import catalogue
 from memcore_conformance.run import run
+from memcore_sqlite.testing import SqliteHarness
 from mutants import all_mutants
 
 if TYPE_CHECKING:
     from mutants import Mutant
 
 FAILING_SETS: Final = Path(__file__).parent / "mutants" / "failing_sets.json"
+ONLY_OF_FILES: Final = {"maintenance", "durable", "shared"}
+"""What only the mutants of `sqlite://` claim."""
 PATIENCE: Final = 0.1
 """A mutant that hangs shall not hold up the rest."""
 
@@ -47,7 +50,10 @@ def main(arguments: list[str]) -> int:
 
 def failing(mutant: Mutant) -> list[str]:
     """Return the cases that a mutant fails."""
-    return [verdict.case for verdict in run(mutant.factory, patience=PATIENCE).ended("failed", "error")]
+    cases = None
+    if isinstance(mutant.factory, type) and issubclass(mutant.factory, SqliteHarness):
+        cases = [case for case in catalogue() if ONLY_OF_FILES & set(case.claims)]  # the others need no file to fail
+    return [verdict.case for verdict in run(mutant.factory, cases=cases, patience=PATIENCE).ended("failed", "error")]
 
 
 def judge(mutant: Mutant, failed: list[str]) -> list[str]:

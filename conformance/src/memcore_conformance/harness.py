@@ -157,7 +157,7 @@ class StorageControl(Protocol):
         ...
 
     async def break_storage(self, fault: StorageFault) -> None:
-        """Break the storage of the backends that were made."""
+        """Break the storage of the backends that were made; all of them are closed if it is to hold garbage."""
         ...
 
     async def mend_storage(self) -> None:
@@ -183,6 +183,15 @@ class Processes(Protocol):
         ...
 
 
+@runtime_checkable
+class IndexDamage(Protocol):
+    """Breaks what is derived from items, past the adapter: what maintenance is there to find and to mend."""
+
+    async def damage_index(self, item_id: UUID) -> None:
+        """Take that item, and no other, out of every index; the item itself stays."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
     """One documented loss: a named pair of what is given and what comes back."""
@@ -202,11 +211,11 @@ class LossFixtures(Protocol):
         ...
 
 
-Faculty = Literal["faults", "index", "raw", "storage", "clock", "processes", "losses"]
+Faculty = Literal["faults", "index", "raw", "storage", "clock", "processes", "damage", "losses"]
 FACULTIES: Final[dict[Faculty, type]] = dict(
     zip(
         get_args(Faculty),
-        (FaultControl, IndexControl, RawView, StorageControl, ClockControl, Processes, LossFixtures),
+        (FaultControl, IndexControl, RawView, StorageControl, ClockControl, Processes, IndexDamage, LossFixtures),
         strict=True,
     )
 )

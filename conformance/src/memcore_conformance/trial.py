@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Faculty,
         FaultControl,
         IndexControl,
+        IndexDamage,
         LossFixtures,
         Processes,
         RawView,
@@ -145,6 +146,11 @@ class Trial:
     def clock(self) -> ClockControl:
         """See `ClockControl`."""
         return cast("ClockControl", self._faculty("clock"))
+
+    @property
+    def damage(self) -> IndexDamage:
+        """See `IndexDamage`."""
+        return cast("IndexDamage", self._faculty("damage"))
 
     @property
     def losses(self) -> LossFixtures:

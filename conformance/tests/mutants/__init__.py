@@ -2,7 +2,7 @@
 
 `mutant` and `harmless` are class decorators over the parts of two adapters that are right: `Items` and `Backend` of
 `memory://`, and `RemoteItems`, `RemoteBackend`, `Wire`, `Service` of the reference adapter with a transport; a harness
-may be broken too.
+may be broken too. `FileBackend` and `KeptBackend` are `sqlite://`, where only a file that others can open will do.
 """
 
 from __future__ import annotations
@@ -17,12 +17,17 @@ from memcore.in_memory import InMemoryBackend
 from memcore.items.in_memory import InMemoryItems
 from memcore.settings import MemorySettings
 from memcore_conformance.memory import MemoryHarness
+from memcore_sqlite.backend import SqliteBackend
+from memcore_sqlite.items import SqliteItems
+from memcore_sqlite.session import Session
+from memcore_sqlite.testing import SqliteHarness
 from remote import RemoteBackend, RemoteHarness, RemoteItems, Service, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memcore_conformance.harness import HarnessFactory
+    from memcore_sqlite.settings import SqliteSettings
 
 Items = InMemoryItems
 
@@ -44,6 +49,24 @@ class Harness(MemoryHarness):
 
     async def make_backend(self, **settings: object) -> Backend:
         return self.backend_type(MemorySettings.resolve("memory://", settings, prefix="MEMORY_", environ={}))
+
+
+class FileBackend(SqliteBackend):
+    """`sqlite://` with maintenance, as if its file were for one backend alone, with items that can be exchanged."""
+
+    items_type: ClassVar[type[SqliteItems]] = SqliteItems
+    lifetime: ClassVar[dict[str, bool]] = {"durable": False, "power_safe": False, "shared": False}
+
+    def __init__(self, settings: SqliteSettings, *, make_session: Callable[..., Session] = Session) -> None:
+        super().__init__(settings, make_session=make_session)
+        self._items = self.items_type(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
+        self._capabilities = self._capabilities.model_copy(update=self.lifetime)
+
+
+class KeptBackend(FileBackend):
+    """`sqlite://` as it is, with items that can be exchanged."""
+
+    lifetime: ClassVar[dict[str, bool]] = {}
 
 
 @dataclass(frozen=True)
@@ -78,6 +101,7 @@ _PARTS: Final = (
     (Backend, lambda part: type(part.__name__, (Harness,), {"name": part.__name__, "backend_type": part})),
     (RemoteItems, lambda part: _harness(type(part.__name__, (RemoteBackend,), {"items_type": part}))),
     (RemoteBackend, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "backend_type": part})),
+    (FileBackend, lambda part: type(part.__name__, (SqliteHarness,), {"name": part.__name__, "backend_type": part})),
     (Wire, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "wire_type": part})),
     (Service, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "service_type": part})),
 )

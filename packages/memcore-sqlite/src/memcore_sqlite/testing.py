@@ -34,6 +34,7 @@ class SqliteHarness:
     """One file in a folder of its own, with every faculty that a file can have."""
 
     name: ClassVar[str] = "sqlite"
+    backend_type: ClassVar[type[SqliteBackend]] = SqliteBackend
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="memcore-")
@@ -45,7 +46,7 @@ class SqliteHarness:
     async def make_backend(self, **settings: object) -> SqliteBackend:
         """Make a backend on the file."""
         resolved = SqliteSettings.resolve(self.url(), settings, prefix="MEMCORE_SQLITE_", environ={})
-        return SqliteBackend(resolved, make_session=partial(_WiredSession, self._wire))
+        return self.backend_type(resolved, make_session=partial(_WiredSession, self._wire))
 
     async def reset(self) -> None:
         """Start without a file."""
