@@ -55,7 +55,7 @@ def prepare(session: Session) -> None:
         MalformedMemoryPayload: the file belongs to another application; it is left untouched.
         MemoryAdapterUnavailable: a newer version wrote it; it is left untouched.
     """
-    version = session.insist(partial(read_version, session))
+    version = session.insist(partial(_look, session))
     if session.path is not None:
         session.insist(partial(session.execute, "PRAGMA journal_mode = WAL"))
         if session.execute("PRAGMA journal_mode").fetchone() != ("wal",):
@@ -100,6 +100,15 @@ def analysis_version(session: Session) -> int:
 def set_analysis_version(session: Session, version: int) -> None:
     """Declare which analysis made the words of the index."""
     session.execute("UPDATE meta SET value = ? WHERE key = 'analysis'", (version,))
+
+
+def _look(session: Session) -> int:
+    """Read the version in one snapshot: another process may be making the file ours at this moment."""
+    session.execute("BEGIN")
+    try:
+        return read_version(session)
+    finally:
+        session.execute("ROLLBACK")
 
 
 def _migrate(session: Session) -> int:
