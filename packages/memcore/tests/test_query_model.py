@@ -45,3 +45,8 @@ def test_any_text_is_valid(text: str) -> None:
 def test_an_axis_of_a_wrong_type_is_a_validation_error(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         MemoryQuery.model_validate(wrong)
+
+
+def test_an_unknown_axis_is_refused_instead_of_ignored() -> None:
+    with pytest.raises(ValidationError, match="tag"):
+        MemoryQuery.model_validate({"text": "tea", "tag": ["ada"]})

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left, insort
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
 from memcore.items.payload import encode_item, encode_items, restore_item
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 _Order = list[tuple[float, int]]
 """`(created_at, id)` ascending: the newest stand at the end."""
+
+_PRESELECTED: Final = 4
+"""How many times the limit is ranked by the kit where more entries match than it ranks in any case."""
 
 
 class InMemoryItems:
@@ -209,13 +212,21 @@ class _Index:
         self.remove(entry.id.int)
         key, place = entry.id.int, entry.place
         self.entries[key] = entry
-        insort(self._order, place)
+        _insert(self._order, place)
         for term in entry.terms:
-            insort(self._by_term.setdefault(term, []), place)
+            order = self._by_term.get(term)
+            if order is None:
+                self._by_term[term] = [place]
+            else:
+                _insert(order, place)
+        postings = self._postings
         for weight, words in zip(ITEM_WEIGHTS, (entry.words, entry.tag_words), strict=True):
             for word in words.split():
-                posting = self._postings.setdefault(word, {})
-                posting[key] = posting.get(key, 0.0) + weight
+                posting = postings.get(word)
+                if posting is None:
+                    postings[word] = {key: weight}
+                else:
+                    posting[key] = posting.get(key, 0.0) + weight
 
     def remove(self, key: int) -> bool:
         entry = self.entries.pop(key, None)
@@ -235,40 +246,48 @@ class _Index:
         return True
 
     def newest(self, conditions: _Conditions) -> Iterator[_Entry]:
-        """Yield what meets the conditions, newest first, by way of the rarest term (I-68)."""
-        orders = [self._by_term.get(term, []) for term in conditions.entries]
-        if orders:
-            places: Iterable[tuple[float, int]] = reversed(min(orders, key=len))
-        elif conditions.tags:
-            merged = heapq.merge(*(reversed(self._by_term.get(term, [])) for term in conditions.tags), reverse=True)
-            places = _unique(merged)
-        else:
-            places = reversed(self._order)
+        """Yield what meets the conditions, newest first, by way of the rarest of them (I-68)."""
+        orders = self._rarest(conditions)
+        places = reversed(self._order) if orders is None else _unique(heapq.merge(*map(reversed, orders), reverse=True))
         entries = (self.entries[key] for _, key in places)
         return (entry for entry in entries if conditions.met_by(entry))
 
     def ranked(self, query: CheckedQuery, conditions: _Conditions) -> Iterator[_Entry]:
         """Yield what shares a word with the query and meets the conditions, best first (I-66)."""
         words = analyse_query(query.text)
-        scores = self._scores(words)
-        if conditions != _Conditions():
-            scores = {key: score for key, score in scores.items() if conditions.met_by(self.entries[key])}
-        keys = self._best(scores, max(CANDIDATES, query.limit)) if len(scores) > CANDIDATES else list(scores)
+        scores = self._scores([self._postings[word] for word in words if word in self._postings], conditions)
+        keys = self._best(scores, _PRESELECTED * query.limit) if len(scores) > CANDIDATES else scores
         entries = map(self.entries.__getitem__, keys)
         candidates = [Candidate(entry, entry.created_at, entry.id, (entry.words, entry.tag_words)) for entry in entries]
         ranked = rank(words, candidates, weights=ITEM_WEIGHTS, limit=query.limit)
         return (candidate.key for candidate, _score in ranked)
 
-    def _scores(self, words: list[str]) -> dict[int, float]:
-        """Score every entry that shares a word by the frequencies in this store: good enough to choose candidates."""
+    def _rarest(self, conditions: _Conditions) -> list[_Order] | None:
+        """Return the orders that lead to the fewest entries; `None` if every entry must be looked at."""
+        groups = [[self._by_term.get(term, [])] for term in conditions.entries]
+        if conditions.tags:
+            groups.append([self._by_term.get(term, []) for term in conditions.tags])
+        return min(groups, key=_size, default=None)
+
+    def _scores(self, postings: list[dict[int, float]], conditions: _Conditions) -> dict[int, float]:
+        """Score what shares a word and meets the conditions, good enough to choose candidates.
+
+        How rare a word is, is counted in this whole store; the conditions lead the way where they are met more rarely.
+        """
         total = len(self.entries)
+        weighted = [(posting, math.log(1 + total / len(posting))) for posting in sorted(postings, key=len)]
+        orders = self._rarest(conditions)
+        if orders is not None and _size(orders) < sum(map(len, postings)):
+            keys = {key for order in orders for _, key in order}
+            weighted = [({key: posting[key] for key in keys if key in posting}, rarity) for posting, rarity in weighted]
         scores: dict[int, float] = {}
-        for posting in sorted((self._postings[word] for word in words if word in self._postings), key=len):
-            rarity = math.log(1 + (total - len(posting) + 0.5) / (len(posting) + 0.5))
-            known = scores.get
+        known = scores.get
+        for posting, rarity in weighted:
             for key, frequency in posting.items():
                 scores[key] = known(key, 0.0) + rarity * frequency / (frequency + 1.2)
-        return scores
+        if conditions == _Conditions():
+            return scores
+        return {key: score for key, score in scores.items() if conditions.met_by(self.entries[key])}
 
     def _best(self, scores: dict[int, float], count: int) -> list[int]:
         """Return the best `count` keys, ties newest first."""
@@ -283,6 +302,18 @@ class _Index:
 def _copy(entry: _Entry) -> MemoryItem:
     content, metadata = exact_json.copy(entry.content), exact_json.copy(entry.metadata)
     return restore_item(entry.id, entry.created_at, content, metadata, entry.tags.copy())
+
+
+def _size(orders: list[_Order]) -> int:
+    return sum(map(len, orders))
+
+
+def _insert(order: _Order, place: tuple[float, int]) -> None:
+    """Insert in order; what is new mostly belongs at the end."""
+    if order and place < order[-1]:
+        insort(order, place)
+    else:
+        order.append(place)
 
 
 def _discard(order: _Order, place: tuple[float, int]) -> None:

@@ -83,8 +83,11 @@ class MemoryItem(BaseModel, extra="forbid"):
         return True
 
 
-class MemoryQuery(BaseModel):
-    """What to look for; an axis that is `None` or empty is no predicate, several are ANDed (I-02)."""
+class MemoryQuery(BaseModel, extra="forbid"):
+    """What to look for; an axis that is `None` or empty is no predicate, several are ANDed (I-02).
+
+    An unknown axis is refused: a mistyped one that was ignored would find what the caller meant to exclude.
+    """
 
     text: str | None = None
     tags: list[str] | None = None

@@ -106,14 +106,9 @@ def encode_item(item: ItemLike, limits: SizeLimits, *, place: str = "") -> Encod
         raise _refusal(place, "metadata", f"a dict is needed, not {type(metadata).__name__}")
     _check_tags(tags, limits, place)
     try:
-        parts = [
-            exact_json.encode(content, field="content", max_chars=limits.content),
-            exact_json.encode(metadata, field="metadata", max_chars=limits.metadata),
-            exact_json.encode(tags, field="tags", max_chars=limits.tags * (limits.tag * _ESCAPED + 3) + 2),
-        ]
+        payload = _encode_parts(content, metadata, tags, limits)
     except UnsupportedMemoryItem as error:
         raise (error if not place else _refusal(place, error.field, error.reason, error.path)) from error.__cause__
-    payload = f'{{"content":{parts[0]},"metadata":{parts[1]},"tags":{parts[2]}}}'
     plain_id = item_id if type(item_id) is UUID else UUID(int=item_id.int)
     return EncodedItem(plain_id, seconds, content, metadata, tags, payload)
 
@@ -163,6 +158,23 @@ def restore_item(
 
 _ESCAPED: Final = 12
 """The most characters that one character becomes in ASCII JSON: two escaped surrogates."""
+
+
+def _encode_parts(content: object, metadata: dict[str, Any], tags: list[str], limits: SizeLimits) -> str:
+    """Encode all parts at once: a text that is short as a whole leaves no limit to check."""
+    bounds = (limits.content, limits.metadata, limits.tags * (limits.tag * _ESCAPED + 3) + 2)
+    parts = {"content": content, "metadata": metadata, "tags": tags}
+    for (field, part), bound in zip(parts.items(), bounds, strict=True):
+        exact_json.check(part, field=field, max_chars=bound)
+    try:
+        text = exact_json.encode_checked(parts)
+        if len(text) <= min(bounds):
+            return text
+    except ValueError:
+        pass  # one of the parts cannot be written here: the next lines say which
+    for (field, part), bound in zip(parts.items(), bounds, strict=True):
+        exact_json.encode(part, field=field, max_chars=bound)
+    return text
 
 
 def _check_time(value: object, place: str) -> float:

@@ -51,17 +51,35 @@ def encode(value: object, *, field: str, max_chars: int) -> str:
     Raises:
         UnsupportedMemoryItem: some part of the value would come back changed, or the text is over the limit.
     """
+    check(value, field=field, max_chars=max_chars)
     try:
-        _check(value, 0, max_chars)
-    except _Inexact as error:
-        raise _refusal(value, error, field=field, max_chars=max_chars) from None
-    try:
-        text = _encoder.encode(value)
+        text = encode_checked(value)
     except ValueError as error:  # an interpreter set to fewer digits than ours: sys.set_int_max_str_digits
         raise UnsupportedMemoryItem(field=field, reason=f"this interpreter cannot write it: {error}") from error
     if len(text) > max_chars:
         raise _too_large(field, max_chars)
     return text
+
+
+def check(value: object, *, field: str, max_chars: int) -> None:
+    """Check that a value survives the round trip; of the size limit, only what shows without encoding it.
+
+    Raises:
+        UnsupportedMemoryItem: some part of the value would come back changed, or its text is surely over the limit.
+    """
+    try:
+        _check(value, 0, max_chars)
+    except _Inexact as error:
+        raise _refusal(value, error, field=field, max_chars=max_chars) from None
+
+
+def encode_checked(value: object) -> str:
+    """Return the ASCII JSON text of a value that passed `check`.
+
+    Raises:
+        ValueError: this interpreter is set to write fewer digits than ours.
+    """
+    return _encoder.encode(value)
 
 
 def decode(text: str) -> Any:  # noqa: ANN401 - any JSON value
