@@ -7,6 +7,7 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 from memcore import (
@@ -131,6 +132,33 @@ async def test_of_a_group_whose_statement_fails_only_that_job_fails(backend: Sql
     outcomes = await asyncio.gather(*(write(writing(name)) for name in names), return_exceptions=True)
     assert [isinstance(outcome, MemoryAdapterError) for outcome in outcomes] == [False, False, True, False]
     assert await keys(backend) == ["after", "analysis", "before", "first"]
+
+
+async def test_of_stores_of_one_id_that_are_written_together_the_last_wins(backend: SqliteBackend) -> None:
+    items = [MemoryItem(id=UUID(int=7), content=f"version {number}") for number in range(20)]
+
+    await asyncio.gather(*(backend.items.store(item) for item in items))
+
+    stored = await backend.items.retrieve(UUID(int=7))
+    assert stored is not None
+    assert stored.content == "version 19"
+    assert await backend.items.search(MemoryQuery(text="3")) == []
+    assert await backend.items.count() == 1
+
+
+async def test_of_stores_that_are_written_together_only_the_one_that_cannot_fails(
+    backend: SqliteBackend, raw: sqlite3.Connection
+) -> None:
+    raw.execute(
+        "CREATE TRIGGER foreign_rule BEFORE INSERT ON items WHEN new.words LIKE '%poison%'"
+        " BEGIN SELECT RAISE(ABORT, 'no'); END"
+    )
+    items = [MemoryItem(content="poison" if number == 3 else "tea") for number in range(8)]
+
+    results = await asyncio.gather(*(backend.items.store(item) for item in items), return_exceptions=True)
+
+    assert [isinstance(result, MemoryAdapterError) for result in results] == [number == 3 for number in range(8)]
+    assert await backend.items.count() == 7
 
 
 async def test_a_job_that_refuses_after_it_wrote_leaves_nothing(backend: SqliteBackend) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -91,7 +92,7 @@ class SqliteItems:
     async def store(self, item: MemoryItem) -> UUID:
         """Create or replace the item by its id, in a commit that it may share with others (I-42)."""
         entry = self._entry(encode_item(item, self._limits))
-        await self._write(partial(put, entries=[entry]))
+        await self._put([entry])
         return entry.id
 
     async def retrieve(self, item_id: UUID) -> MemoryItem | None:
@@ -118,7 +119,7 @@ class SqliteItems:
             entries.update((item.id, self._entry(item)) for item in encoded[start : start + _SLICE])
             await asyncio.sleep(0)
         if entries:
-            await self._write(partial(put, entries=entries.values()))
+            await self._put(list(entries.values()))
         return [item.id for item in encoded]
 
     async def delete(self, item_id: UUID) -> bool:
@@ -150,6 +151,9 @@ class SqliteItems:
     def _entry(self, item: EncodedItem) -> Entry:
         return Entry(item.id, item.created_at, item.payload, derive(item, namespace=self._namespace))
 
+    async def _put(self, entries: list[Entry]) -> None:
+        await self._write(Put(entries))
+
     async def _read(self, job: Job[T], *, long: bool = False) -> T:
         if not self._lifecycle.ready():
             await self._lifecycle.open()
@@ -168,6 +172,22 @@ class Entry(NamedTuple):
     created_at: float
     payload: str
     derived: Derived
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """The job of writing items, each id once; neighbours in a group are written together."""
+
+    entries: list[Entry]
+
+    def __call__(self, session: Session, /) -> None:
+        """Write them."""
+        put(session, self.entries)
+
+    @staticmethod
+    def join(jobs: Sequence[Put], /) -> Put:
+        """Return one job for all; of one id, the last write wins."""
+        return Put(list({entry.id: entry for job in jobs for entry in job.entries}.values()))
 
 
 def put(session: Session, entries: Iterable[Entry]) -> None:
