@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FEW: Final = 1_000
 """Items up to which an exact condition is walked through and their words are looked at, instead of asking FTS5."""
-_PRESELECTED: Final = 2
+_PRESELECTED: Final = 4
 """How many times the limit FTS5 chooses for the kit to rank, where more than the kit's bound match."""
 _FEWEST: Final = 10
 """The limit below which it chooses no fewer: the kit counts words among the candidates."""

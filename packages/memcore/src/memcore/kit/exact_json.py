@@ -89,10 +89,13 @@ def decode(text: str) -> Any:  # noqa: ANN401 - any JSON value
         MalformedMemoryPayload: it is no text, or not JSON.
     """
     try:
-        return _decoder.decode(text)
+        value, end = _decoder.raw_decode(text)  # `encode` writes no blanks that `decode` would look for
+        if end != len(text):
+            raise json.JSONDecodeError("extra data", "", end)
     except (TypeError, ValueError, RecursionError) as error:
         msg = "a stored payload is not valid JSON"
         raise MalformedMemoryPayload(msg) from error
+    return value
 
 
 def canonical(value: object) -> str:
