@@ -45,7 +45,7 @@ class Harness(Disposable, Protocol):
         """Make a backend, not open yet, on the disposable part of the service.
 
         The same settings again give another backend on the same data, where the adapter is durable or shared.
-        `namespace` is the setting that every adapter has (B-04).
+        `namespace` (B-04) and `limits` (I-45) are settings that every adapter has.
         """
         ...
 

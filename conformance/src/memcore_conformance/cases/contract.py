@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from memcore import ExternalMemoryStore, MemoryAdapterManifest, MemoryConfigurationError, MemoryItem, MemoryStore
+from memcore import ExternalMemoryStore, MemoryAdapterManifest, MemoryConfigurationError, MemoryStore
 
 from memcore_conformance import expect
+from memcore_conformance.cases.values import HostItem
 from memcore_conformance.catalogue import case
 
 if TYPE_CHECKING:
-    from uuid import UUID
+    from memcore import MemoryItem
 
     from memcore_conformance.trial import Trial
-
-
-@dataclass
-class _HostItem:
-    """An item class of a host's own."""
-
-    id: UUID
-    created_at: float
-    metadata: dict[str, Any]
-    content: Any
-    tags: list[str]
 
 
 @case("I-10a")
@@ -43,7 +32,7 @@ async def any_object_with_the_five_attributes_is_an_item(trial: Trial) -> None:
     """An object of a host's own class is accepted, and comes back as a `MemoryItem`."""
     items = await trial.items()
     wanted = trial.item("tea", tags=["t"], metadata={"k": 1} if "metadata" in trial.claims.names else {})
-    host = _HostItem(wanted.id, wanted.created_at, wanted.metadata, wanted.content, wanted.tags)
+    host = HostItem(wanted.id, wanted.created_at, wanted.metadata, wanted.content, wanted.tags)
     expect.equal(await items.store(cast("MemoryItem", host)), wanted.id)
     expect.same_item(await items.retrieve(wanted.id), wanted, fields=trial.claims.exact_fields)
 
