@@ -45,16 +45,17 @@ class Grade(BaseModel):
 def grade(claims: Claims, cases: Iterable[Case], verdicts: Mapping[str, Verdict]) -> Grade:
     """Return the grade of a complete run."""
     owed = list(cases)
+    tried = [part for part in owed if verdicts[part.id].outcome != "not_claimed"]
     broken = [part for part in owed if verdicts[part.id].outcome in {"failed", "error"}]
     claimed = [name for name in CAPABILITIES if name in claims.names]
-    tried = {name for part in owed for name in part.claims}
+    judged = {name for part in tried for name in part.claims}
     lost = {
-        name for part in owed if verdicts[part.id].outcome != "passed" and part.level == "must" for name in part.claims
+        name for part in tried if verdicts[part.id].outcome != "passed" and part.level == "must" for name in part.claims
     }
     return Grade(
         level="none" if any(part.level == "must" for part in broken) else _level(claims, owed, verdicts),
-        proven=tuple(name for name in claimed if name in tried and name not in lost),
-        without_proof=tuple(name for name in claimed if name not in tried),
+        proven=tuple(name for name in claimed if name in judged and name not in lost),
+        without_proof=tuple(name for name in claimed if name not in judged),
         not_claimed=tuple(name for name in ("items", *LIMITS, *CAPABILITIES) if name not in claims.names),
         not_met=tuple(part.id for part in broken),
     )
