@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from mutants import Mutant
 
 FAILING_SETS: Final = Path(__file__).parent / "mutants" / "failing_sets.json"
+ELSEWHERE: Final = Path(__file__).parent / "elsewhere"
+"""Where the other processes of the suite find the mutants that are for them."""
 ONLY_OF_FILES: Final = {"maintenance", "durable", "shared"}
 """What only the mutants of `sqlite://` claim."""
 PATIENCE: Final = 0.1
@@ -26,6 +29,7 @@ PATIENCE: Final = 0.1
 
 
 def main(arguments: list[str]) -> int:
+    os.environ["PYTHONPATH"] = str(ELSEWHERE)
     names = {name for name in arguments if not name.startswith("-")}
     mutants = [mutant for mutant in all_mutants() if mutant.name in names or not names]
     known: dict[str, list[str]] = json.loads(FAILING_SETS.read_text()) if FAILING_SETS.exists() else {}

@@ -19,7 +19,7 @@ from memcore import MemoryQuery, SizeLimits
 from memcore.items.payload import decode_item, encode_item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TextIO
 
     from memcore import Backend, ManagedMemoryStore, MemoryItem
@@ -63,6 +63,10 @@ class Child:
     async def store(self, item: MemoryItem) -> UUID:
         """Store an item; returning means that the other process was told that it is stored."""
         return UUID(await self._ask("store", item=_pack(item)))
+
+    async def store_many(self, items: Sequence[MemoryItem]) -> list[UUID]:
+        """Store a batch."""
+        return [UUID(item_id) for item_id in await self._ask("store_many", items=[_pack(item) for item in items])]
 
     async def retrieve(self, item_id: UUID) -> MemoryItem | None:
         """Retrieve an item."""
@@ -145,6 +149,8 @@ async def _perform(name: str, given: Mapping[str, Any], backend: Backend) -> obj
     match name:
         case "store":
             return str(await items.store(_unpack(given["item"])))
+        case "store_many":
+            return [str(item_id) for item_id in await items.store_many([_unpack(packed) for packed in given["items"]])]
         case "retrieve":
             found = await items.retrieve(UUID(given["id"]))
             return None if found is None else _pack(found)

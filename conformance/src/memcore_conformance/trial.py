@@ -17,7 +17,7 @@ from memcore_conformance.items import Items
 from memcore_conformance.verdicts import ServiceMissing, Unproven
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from memcore import Backend
 
@@ -51,7 +51,7 @@ class Trial:
         self.done: list[str] = []
         self._harness = harness
         self._needs = needs
-        self._closing: list[_Closable] = []
+        self._closing: list[Callable[[], Awaitable[None]]] = []
 
     async def items(self, **settings: object) -> Items:
         """Return the items of an open backend; the same settings again give another backend on the same data."""
@@ -60,7 +60,7 @@ class Trial:
             return Items(backend.items, self)
         store = await self.harness_does("make_store()", self._harness.make_store())
         if isinstance(store, _Closable):
-            self._closing.append(store)
+            self._closing.append(store.close)
         return Items(store, self)
 
     async def backend(self, **settings: object) -> Backend:
@@ -86,14 +86,14 @@ class Trial:
         refusal = (MemoryConfigurationError,) if settings else ()
         made = self._harness.make_backend(**settings)
         backend = await self.harness_does(f"make_backend({text})", made, passing=refusal)
-        self._closing.append(backend)
+        self._closing.append(backend.close)
         return backend
 
     async def process(self) -> Child:
         """Start another process on the data of the default settings; needs the faculty `processes`."""
         url = cast("Processes", self._faculty("processes")).url()
         child = await self.does("start another process", Child.start(url))
-        self._closing.append(child)
+        self._closing.append(child.kill)  # it need not take its time, and may hang
         return child
 
     def item(self, content: Any = "tea", **fields: Any) -> MemoryItem:  # noqa: ANN401 - whatever an item may hold
@@ -191,12 +191,12 @@ class Trial:
     async def close(self) -> None:
         """Close everything that was opened, the last first; the engine calls it."""
         async with AsyncExitStack() as stack:
-            for opened in self._closing:
-                stack.push_async_callback(self._close, opened)
+            for closing in self._closing:
+                stack.push_async_callback(self._close, closing)
             self._closing.clear()
 
-    async def _close(self, opened: _Closable) -> None:
-        await self.does("close()", opened.close())
+    async def _close(self, closing: Callable[[], Awaitable[None]]) -> None:
+        await self.does("close()", closing())
 
     def _faculty(self, name: Faculty) -> object:
         if name not in self._needs:

@@ -54,12 +54,12 @@ class Harness(MemoryHarness):
 class FileBackend(SqliteBackend):
     """`sqlite://` with maintenance, as if its file were for one backend alone, with items that can be exchanged."""
 
-    items_type: ClassVar[type[SqliteItems]] = SqliteItems
+    Items: ClassVar[type[SqliteItems]] = SqliteItems
     lifetime: ClassVar[dict[str, bool]] = {"durable": False, "power_safe": False, "shared": False}
 
     def __init__(self, settings: SqliteSettings, *, make_session: Callable[..., Session] = Session) -> None:
         super().__init__(settings, make_session=make_session)
-        self._items = self.items_type(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
+        self._items = self.Items(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
         self._capabilities = self._capabilities.model_copy(update=self.lifetime)
 
 
@@ -67,6 +67,15 @@ class KeptBackend(FileBackend):
     """`sqlite://` as it is, with items that can be exchanged."""
 
     lifetime: ClassVar[dict[str, bool]] = {}
+
+
+class Elsewhere(SqliteHarness):
+    """`sqlite://` as it is, while the suite's other process runs a mutant of `elsewhere/broken_files.py`."""
+
+    mutant: ClassVar[str]
+
+    def url(self) -> str:
+        return f"{super().url().replace('sqlite', 'broken')}?mutant={self.mutant}"
 
 
 @dataclass(frozen=True)

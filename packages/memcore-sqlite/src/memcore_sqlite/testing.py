@@ -45,7 +45,8 @@ class SqliteHarness:
 
     async def make_backend(self, **settings: object) -> SqliteBackend:
         """Make a backend on the file."""
-        resolved = SqliteSettings.resolve(self.url(), settings, prefix="MEMCORE_SQLITE_", environ={})
+        given = {"path": self._path, **settings}
+        resolved = SqliteSettings.resolve("sqlite://", given, prefix="MEMCORE_SQLITE_", environ={})
         return self.backend_type(resolved, make_session=partial(_WiredSession, self._wire))
 
     async def reset(self) -> None:
