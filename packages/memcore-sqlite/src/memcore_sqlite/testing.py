@@ -218,9 +218,9 @@ class _WiredSession(Session):
         return answer
 
     def executemany(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401 - as sqlite3.Connection
-        if self._fault == "no_identity" and sql.startswith("INSERT INTO items "):  # as a trigger of somebody else's that ignores the row
+        if self._fault == "no_identity" and sql.startswith("INSERT INTO items "):
             self._fault = None
-            return super().executemany(sql, ())
+            return super().executemany(sql, ())  # as if a foreign trigger ignored the rows
         return super().executemany(sql, *parameters)
 
     def _apply_storage(self) -> None:
