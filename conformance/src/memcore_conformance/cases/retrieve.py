@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from memcore import MemoryItem
 
@@ -30,6 +31,30 @@ async def what_is_no_memory_item_is_a_miss(trial: Trial) -> None:
     foreign = trial.id()
     await trial.harness_does(f"plant_foreign({str(foreign)[:8]})", trial.raw.plant_foreign(foreign))
     expect.none(await items.retrieve(foreign))
+
+
+@case("I-50c")
+async def an_id_is_all_of_its_bits(trial: Trial) -> None:
+    """An id that differs in one bit, or holds the same bytes in another order, is another id."""
+    items = await trial.items()
+    item = trial.item()
+    await items.keep(item)
+    near = [UUID(int=item.id.int ^ (1 << bit)) for bit in (0, 31, 63, 64, 96, 127)]
+    for item_id in (*near, UUID(bytes=item.id.bytes[::-1]), UUID(bytes=item.id.bytes_le)):
+        expect.none(await items.retrieve(item_id))
+
+
+@case("I-50d")
+async def every_uuid_is_an_identity(trial: Trial) -> None:
+    """Items of every kind of UUID are kept apart: none of all zeros, ones, or an unusual version is special."""
+    items = await trial.items()
+    given = [
+        trial.item(f"tea {number}", id=UUID(int=number)) for number in (0, 1, 2**127, 2**128 - 1, 0xFF << 60, 42 << 96)
+    ]
+    await items.keep(*given)
+    for item in given:
+        expect.same_item(await items.retrieve(item.id), item, fields=trial.claims.exact_fields)
+    expect.ids(await items.find(), given, ordered=False)
 
 
 @case("I-51a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memcore import MemoryItem, UnsupportedMemoryQuery
+from memcore import MemoryItem, MemoryQuery, UnsupportedMemoryQuery
 
 from memcore_conformance import expect
 from memcore_conformance.catalogue import case
@@ -46,6 +46,27 @@ async def the_empty_query_lists_everything(trial: Trial) -> None:
     expect.ids(await items.find(), given, ordered=False)
 
 
+@case("I-61b", claims=("items", "transport"), needs=("raw",))
+async def what_is_no_memory_item_is_not_listed(trial: Trial) -> None:
+    """What is stored beside the items and is none of them is not listed."""
+    items = await trial.items()
+    item = trial.item("tea")
+    await items.keep(item)
+    await trial.harness_does("plant_foreign(…)", trial.raw.plant_foreign(trial.id()))
+    await trial.show_index()
+    expect.ids(await items.find(), [item])
+
+
+@case("I-61c")
+async def what_is_empty_is_no_condition(trial: Trial) -> None:
+    """An empty text, no tags and no filters are no conditions."""
+    items = await trial.items()
+    given = [trial.item("tea", tags=["warm"]), trial.item("coffee")]
+    await items.keep(*given)
+    for axes in ({"text": ""}, {"tags": []}, {"filters": {}}, {"text": "", "tags": [], "filters": {}}):
+        expect.ids(await items.search(MemoryQuery(**axes)), given, ordered=False)
+
+
 @case("I-62a")
 async def a_limit_of_zero_finds_nothing(trial: Trial) -> None:
     """A limit of 0 gives an empty list."""
@@ -59,9 +80,10 @@ async def a_negative_limit_is_refused(trial: Trial) -> None:
     """A negative limit is refused, naming the limit."""
     items = await trial.items()
     await items.keep(trial.item("tea"))
-    with expect.raises(UnsupportedMemoryQuery) as caught:
-        await items.find("tea", limit=-1)
-    expect.equal(caught.error.rejected_keys, ("limit",), what="the rejected keys")
+    for limit in (-1, -5, -(2**70)):
+        with expect.raises(UnsupportedMemoryQuery) as caught:
+            await items.find("tea", limit=limit)
+        expect.equal(caught.error.rejected_keys, ("limit",), what="the rejected keys")
 
 
 @case("I-62c", claims=("items", "transport"), needs=("faults",))
@@ -82,6 +104,20 @@ async def a_huge_limit_works(trial: Trial) -> None:
     given = [trial.item(f"tea {number}") for number in range(3)]
     await items.keep(*given)
     expect.ids(await items.find("tea", limit=2**63), given, ordered=False)
+
+
+@case("I-62e")
+async def a_limit_cuts_and_nothing_else_does(trial: Trial) -> None:
+    """Of many that match, as many as the limit says are found, each once; 20 if nothing is said."""
+    items = await trial.items()
+    given = [trial.item("tea", tags=["warm", "wet"]) for _ in range(23)]
+    await items.keep(*given)
+    for axes, count in (({"limit": 1}, 1), ({"limit": 22}, 22), ({"limit": 23}, 23), ({"limit": 24}, 23), ({}, 20)):
+        for text in (None, "tea"):
+            found = await items.find(text, **axes)
+            expect.equal(len({hit.id for hit in found}), count, what=f"different hits for {axes}")
+            expect.equal(len(found), count, what=f"hits for {axes}")
+    expect.equal(len(await items.find(tags=["warm", "wet"], limit=50)), 23, what="hits by two tags that both match")
 
 
 @case("I-63a")
@@ -122,6 +158,20 @@ async def a_supported_filter_excludes(trial: Trial) -> None:
     expect.ids(await items.find("tea", filters={key: "x"}), [wanted])
 
 
+@case("I-63c", claims=("items", "transport"), needs=("faults",))
+async def filters_are_checked_before_transport(trial: Trial) -> None:
+    """A filter that the manifest does not name never reaches the transport."""
+    items = await trial.items()
+    manifest = trial.claims.manifest
+    before = trial.faults.calls()
+    if manifest and not manifest.supports_filter("zeta"):
+        with expect.raises(UnsupportedMemoryQuery):
+            await items.find("tea", filters={"zeta": 1})
+        with expect.raises(UnsupportedMemoryQuery):
+            await items.find(filters={"zeta": 1}, limit=1)
+    expect.equal(trial.faults.calls(), before, what="calls of the transport")
+
+
 @case("I-64a", claims=("items", "immediate"))
 async def an_immediate_search_finds_at_once(trial: Trial) -> None:
     """Where search is immediate, a stored item is found as soon as `store` has returned."""
@@ -147,3 +197,17 @@ async def a_delayed_index_delays_only_the_search(trial: Trial) -> None:
     expect.that(all(type(hit) is MemoryItem for hit in found), expected="a list of items", got=found)
     await trial.show_index()
     expect.ids(await items.find("coffee"), [second])
+
+
+@case("I-64c", claims=("items", "eventual", "managed"), needs=("index",))
+async def a_delayed_index_delays_no_erasure(trial: Trial) -> None:
+    """While the index lags, what is deleted is not retrieved, and it is not found once the index has caught up."""
+    items = await trial.items()
+    gone, kept = trial.item("tea"), trial.item("tea")
+    await items.keep(gone, kept)
+    trial.index.delay_index()
+    trial.step("harness: delay_index()")
+    expect.equal(await items.delete(gone.id), True)
+    expect.none(await items.retrieve(gone.id))
+    await trial.show_index()
+    expect.ids(await items.find("tea"), [kept])
