@@ -1,0 +1,33 @@
+"""What memcore finds when this distribution is installed; loads no HTTP client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcore.plugins import Adapter, hookimpl
+
+from memcore_http.settings import HttpSettings
+
+if TYPE_CHECKING:
+    from memcore.backend import Backend
+
+
+@hookimpl
+def memcore_adapters() -> list[Adapter]:
+    """Offer `http://` and `https://`."""
+    return [
+        Adapter(
+            name="http",
+            schemes=("http", "https"),
+            summary="a memory service over HTTP, shared by any number of clients",
+            contracts=frozenset({"items"}),
+            connect=_connect,
+            settings=HttpSettings,
+        )
+    ]
+
+
+def _connect(settings: HttpSettings) -> Backend:
+    from memcore_http.backend import HttpBackend  # noqa: PLC0415 - loads the HTTP client
+
+    return HttpBackend(settings)

@@ -1,0 +1,1 @@
+"""The memory service: any memcore backend over HTTP."""

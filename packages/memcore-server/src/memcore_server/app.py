@@ -1,0 +1,77 @@
+"""The memory service as an ASGI application."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from memcore_server import access_log
+from memcore_server.backends import Backends
+from memcore_server.faults import Refused
+from memcore_server.gate import Gate
+from memcore_server.limits import ServiceLimits
+from memcore_server.routes import DEFAULT_NAMESPACE, probes, router
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from typing import NoReturn
+
+    from memcore.backend import Backend
+    from starlette.requests import Request
+
+    from memcore_server.tokens import Tokens
+
+
+def create_app(
+    connect: Callable[[str], Backend],
+    *,
+    tokens: Tokens | None = None,
+    limits: ServiceLimits | None = None,
+    log: Callable[[dict[str, Any]], None] = access_log.write,
+) -> FastAPI:
+    """Return the application that serves what `connect` makes.
+
+    Args:
+        connect: makes a backend, not yet open, for a namespace.
+        tokens: who may ask; without any, whoever asks for a local name (`localhost`, `127.0.0.1`).
+        limits: bounds on requests.
+        log: takes one line of the access log for each request.
+    """
+    bounds = limits or ServiceLimits()
+    backends = Backends(connect, bounds)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await backends.close()
+
+    app = FastAPI(
+        title="memcore memory service",
+        version=version("memcore-server"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        exception_handlers={RequestValidationError: _refuse_invalid, HTTPException: _refuse_unknown},
+    )
+    app.state.backends = backends
+    app.state.probed = tokens.first_namespace if tokens else DEFAULT_NAMESPACE
+    app.add_middleware(Gate, tokens=tokens, limits=bounds, log=log)
+    app.include_router(probes)
+    app.include_router(router)
+    return app
+
+
+async def _refuse_invalid(_request: Request, error: Exception) -> NoReturn:
+    """Tell where a request is wrong, and nothing of what it holds."""
+    faults = error.errors() if isinstance(error, RequestValidationError) else ()
+    places = sorted({".".join(map(str, fault["loc"])) for fault in faults})
+    raise Refused("invalid_request", f"the request is not what the protocol says: {', '.join(places)}") from error
+
+
+async def _refuse_unknown(_request: Request, error: Exception) -> NoReturn:
+    raise Refused("no_such_route" if getattr(error, "status_code", 0) in {404, 405} else "invalid_request") from error

@@ -1,0 +1,85 @@
+"""The backends behind the service: one for each namespace, opened when it is first asked for and kept."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memcore.items.store import ManagedMemoryStore
+from memcore_http.wire import Opening
+
+from memcore_server.faults import Refused
+from memcore_server.fence import Fence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memcore.backend import Backend
+
+    from memcore_server.limits import ServiceLimits
+
+
+@dataclass(slots=True)
+class Served:
+    """One namespace that is served."""
+
+    backend: Backend
+    fence: Fence = field(default_factory=Fence)
+    opening: Opening | None = None
+    """What clients are told; known once the backend is open."""
+    is_managed: bool = False
+
+
+class Backends:
+    """Opens backends and keeps them.
+
+    Args:
+        connect: makes a backend, not yet open, for a namespace.
+        limits: how many there may be, and what clients are told about requests.
+    """
+
+    def __init__(self, connect: Callable[[str], Backend], limits: ServiceLimits) -> None:
+        self._connect = connect
+        self._limits = limits
+        self._served: dict[str, Served] = {}
+
+    async def get(self, namespace: str) -> Served:
+        """Return the namespace with its backend open.
+
+        Raises:
+            Refused: there are too many of them already.
+            MemcoreError: it cannot be opened now.
+        """
+        served = self._served.get(namespace)
+        if served is None:
+            if len(self._served) >= self._limits.namespaces:
+                raise Refused("busy", "the memory service has too many namespaces in use; nothing was begun")
+            served = self._served[namespace] = Served(self._connect(namespace))
+        if served.opening is None:
+            await served.backend.open()
+            served.is_managed = isinstance(served.backend.items, ManagedMemoryStore)
+            served.opening = self._describe(namespace, served)
+        return served
+
+    async def close(self) -> None:
+        """Close every backend, each whatever becomes of the others."""
+        closing = [served.backend.close() for served in self._served.values()]
+        results = await asyncio.gather(*closing, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    def _describe(self, namespace: str, served: Served) -> Opening:
+        """Return what clients may rely on: that of the backend, which many of them share here."""
+        claimed = served.backend.capabilities
+        capabilities = claimed.model_copy(
+            update={
+                "contracts": claimed.contracts & {"items"},
+                "extensions": frozenset({"managed"} if served.is_managed else ()),
+                "shared": True,
+            }
+        )
+        manifest = served.backend.items.manifest
+        most = self._limits.request_bytes
+        return Opening.of(namespace, manifest, capabilities, max_request_bytes=most)
