@@ -32,6 +32,7 @@ from memcore.kit.lifecycle import Lifecycle
 from memcore.kit.query import (
     check_erasure,
     check_id,
+    check_ids,
     check_page_limit,
     check_query,
     decode_cursor,
@@ -194,7 +195,7 @@ class RemoteItems:
 
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:
         await self._lifecycle.open()
-        answer = await self.call("remove", [str(check_id(item_id)) for item_id in item_ids])
+        answer = await self.call("remove", [str(item_id) for item_id in check_ids(item_ids, most=self._limits.batch)])
         with mapped():
             return int(answer["removed"])
 
