@@ -129,6 +129,12 @@ async def test_of_more_matches_than_candidates_the_best_are_found(backend: Postg
     assert (await contents(backend, "green tea from Japan", limit=2)) == ["green tea from Japan", "tea from China"]
 
 
+async def test_a_query_of_many_words_is_answered(backend: PostgresBackend) -> None:
+    await remember(backend, *[f"tea word{number}" for number in range(CANDIDATES + 1)])
+    text = "tea " + " ".join(f"word{number}" for number in range(700))
+    assert len(await contents(backend, text)) == 20
+
+
 async def test_a_long_item_is_found_whole_among_short_ones(backend: PostgresBackend) -> None:
     long = "tea " * 30_000
     await remember(backend, "tea", long, "coffee")

@@ -61,7 +61,7 @@ _LOCK_MATCHING: Final = "SELECT id, created_at, payload FROM {schema}.items WHER
 
 _READERS: Final = 2
 """Groups of gets under way at once: a second one need not wait for large items of the first."""
-_CHUNK: Final = 500
+_CHUNK: Final = 200
 _CHUNK_CHARS: Final = 8_000_000
 """Rows and characters of one statement of a batch: the next one is analysed while the server works on it."""
 
@@ -164,7 +164,7 @@ class PostgresItems:
         size = check_page_limit(limit)
         clauses = Clauses(Conditions(self._namespace))
         if after is not None:
-            clauses.add("id > {}::text::uuid", str(decode_cursor(self._namespace, after)))
+            clauses.add("id > {}::uuid", decode_cursor(self._namespace, after))
         statement = _PAGE.format(schema=self._schema, conditions=clauses, limit=f"{clauses.bind(size + 1)}::bigint")
         items = [search.decode(row) for row in await self._database.fetch(statement, *clauses.parameters)]
         more = len(items) > size

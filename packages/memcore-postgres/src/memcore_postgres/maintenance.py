@@ -30,7 +30,7 @@ _COUNT: Final = "SELECT count(*) FROM {schema}.items"
 _PAGE: Final = """
     SELECT namespace, id, created_at, payload, words, tag_words, array_to_string(terms, ' ') AS terms,
         xmin::text AS version
-    FROM {schema}.items WHERE (namespace, id) > ($1, $2::text::uuid) ORDER BY namespace, id LIMIT $3::bigint
+    FROM {schema}.items WHERE (namespace, id) > ($1, $2::uuid) ORDER BY namespace, id LIMIT $3::bigint
 """
 # A row that somebody replaced since it was read keeps what was derived from its new payload.
 _UPDATE: Final = """

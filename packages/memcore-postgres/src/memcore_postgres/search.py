@@ -1,8 +1,8 @@
 """How items are found: conditions on terms and words, and the statements that answer them by an index.
 
 Words and terms stand in one index, so that a search in one namespace or under a filter reads only what is there. Up to
-`CANDIDATES` matches are ranked by the kit, alike on every backend; of more, the server chooses those that share most
-words with the query (I-66).
+`CANDIDATES` matches are ranked by the kit, alike on every backend; of more, the server first chooses some for each hit
+that is wanted, by how rare the words that they share with the query are among the matches (I-66).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 PAGE: Final = 200
 """Items of a page where many must be looked at: few enough for any size of item."""
-_CHOSEN_PER_HIT: Final = 10
+_CHOSEN_PER_HIT: Final = 4
+"""Of too many matches, so many are ranked for each hit that is wanted: more find nothing better on labelled data."""
 _LONG_PAYLOAD: Final = 8192
 """Bytes above which a payload is fetched only if its item is a hit."""
 
@@ -39,13 +40,14 @@ _NEWEST: Final = """
     SELECT id, created_at, payload FROM {schema}.items WHERE {conditions}
     ORDER BY created_at DESC, id DESC LIMIT {limit}
 """
-# ts_rank counts neither rareness nor repeats here: it chooses what shares the most words with the query.
 _BEST: Final = """
     WITH matches AS MATERIALIZED (
-        SELECT id, created_at, ts_rank(lexemes, {words}) AS rank FROM {schema}.items WHERE {conditions}
+        SELECT id, created_at, {has} FROM {schema}.items WHERE {conditions}
+    ), rareness AS MATERIALIZED (
+        SELECT count(*) AS matches, {rareness} FROM matches
     ), chosen AS (
-        SELECT id FROM matches ORDER BY rank DESC, created_at DESC, id DESC
-        LIMIT CASE WHEN (SELECT count(*) FROM matches) > {candidates} THEN {limit} ELSE {candidates} END
+        SELECT id FROM matches, rareness ORDER BY {score} DESC, created_at DESC, id DESC
+        LIMIT CASE WHEN (SELECT rareness.matches FROM rareness) > {candidates} THEN {limit} ELSE {candidates} END
     )
     SELECT meta.analysis, meta.is_complete, found.* FROM {schema}.meta LEFT JOIN (
         SELECT items.id, items.created_at, items.words, items.tag_words,
@@ -53,6 +55,9 @@ _BEST: Final = """
         FROM chosen JOIN {schema}.items ON items.namespace = $1 AND items.id = chosen.id
     ) AS found ON true
 """
+_HAS: Final = "(lexemes @@ {place}::tsquery)::int::double precision AS has_{n}"
+_RARENESS: Final = "ln((count(*) + 1) / (sum(has_{n}) + 0.5::double precision)) AS rareness_{n}"
+_SCORE: Final = "has_{n} * rareness_{n}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,7 @@ async def best(fetch: Fetch, schema: str, conditions: Conditions, words: Sequenc
     matching = _matching(conditions, words)
     if conditions.missing:
         ids = [item.id async for item in walk(fetch, schema, conditions, words)]
-        matching.add("id = ANY({}::text[]::uuid[])", id_texts(ids))
+        matching.add("id = ANY((SELECT {}::text[]::uuid[])::uuid[])", id_texts(ids))
     rows = await _fetch_best(fetch, schema, matching, words, limit)
     candidates = [
         Candidate(row, row["created_at"], row["id"], (row["words"], row["tag_words"])) for row in rows if row["id"]
@@ -149,9 +154,7 @@ async def walk(
     while True:
         clauses = _matching(conditions, words) if words else Clauses(conditions)
         if last is not None:
-            clauses.add(
-                "(created_at, id) < ({}::text::double precision, {}::text::uuid)", repr(last.created_at), str(last.id)
-            )
+            clauses.add("(created_at, id) < ({}::double precision, {}::uuid)", last.created_at, last.id)
         items = [decode(row) for row in await _fetch_newest(fetch, schema, clauses, PAGE)]
         for item in items:
             if conditions.lacks(item):
@@ -174,15 +177,15 @@ def decode(row: asyncpg.Record) -> MemoryItem:
 
 def _matching(conditions: Conditions, words: Sequence[str]) -> Clauses:
     clauses = Clauses(conditions)
-    clauses.add("lexemes @@ {}::text::tsquery", _any_of(words))
+    clauses.add("lexemes @@ {}::tsquery", " | ".join(map(_quote, words)))
     if not conditions.entries:  # an entry's term belongs to one namespace already
         clauses.add("terms @> {}::text[]", term_texts([namespace_term(conditions.namespace)]))
     return clauses
 
 
-def _any_of(words: Sequence[str]) -> str:
-    """Return a query for any of these words; a word holds no ASCII punctuation, so that none ends its quotes."""
-    return " | ".join(f"'{word}'" for word in words)
+def _quote(word: str) -> str:
+    """Return a query for a word, which holds no ASCII punctuation that could end its quotes."""
+    return f"'{word}'"
 
 
 async def _fetch_newest(fetch: Fetch, schema: str, clauses: Clauses, limit: int) -> list[asyncpg.Record]:
@@ -193,10 +196,13 @@ async def _fetch_newest(fetch: Fetch, schema: str, clauses: Clauses, limit: int)
 async def _fetch_best(
     fetch: Fetch, schema: str, clauses: Clauses, words: Sequence[str], limit: int
 ) -> list[asyncpg.Record]:
+    places = list(enumerate(map(clauses.bind, map(_quote, words))))
     statement = _BEST.format(
         schema=schema,
         conditions=clauses,
-        words=f"{clauses.bind(_any_of(words))}::text::tsquery",
+        has=", ".join(_HAS.format(n=n, place=place) for n, place in places),
+        rareness=", ".join(_RARENESS.format(n=n) for n, _ in places),
+        score=" + ".join(_SCORE.format(n=n) for n, _ in places),
         limit=f"{clauses.bind(limit * _CHOSEN_PER_HIT)}::bigint",
         candidates=CANDIDATES,
         long_payload=_LONG_PAYLOAD,
@@ -211,5 +217,5 @@ async def _fetch_best(
 
 
 async def _fetch_long(fetch: Fetch, schema: str, clauses: Clauses, ids: Sequence[UUID]) -> dict[UUID, asyncpg.Record]:
-    clauses.add("id = ANY({}::text[]::uuid[])", id_texts(ids))
+    clauses.add("id = ANY((SELECT {}::text[]::uuid[])::uuid[])", id_texts(ids))
     return {row["id"]: row for row in await _fetch_newest(fetch, schema, clauses, len(ids))}
