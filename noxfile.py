@@ -65,6 +65,17 @@ def conformance(session: nox.Session) -> None:
 
 
 @nox.session
+def certificates(session: nox.Session) -> None:
+    """Write the certificates of the adapters that need no service, and the tables that are made from them."""
+    session.install(*PINNED, *FOLDERS)
+    files = [f"conformance/certificates/{adapter}.json" for adapter in JUDGED]
+    for adapter, file in zip(JUDGED, files, strict=True):
+        session.run("memcore", "conformance", adapter, "--certify", file)
+    pages = ("README.md", "docs/reference/compatibility.md")
+    session.run("python", "-m", "memcore_conformance.compatibility", *files, "--into", *pages)
+
+
+@nox.session
 def mutants(session: nox.Session) -> None:
     """Judge broken adapters: each must be caught by its case; `nox -s mutants -- --update` writes the failing sets."""
     session.install(*PINNED, *FOLDERS)
