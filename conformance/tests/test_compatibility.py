@@ -30,7 +30,7 @@ def test_a_table_has_a_column_for_each_certificate_by_name(certificate: Certific
     assert lines[0] == "|  | `alpha` | `memory` |"
     assert "| grade | **core** | **core** |" in lines
     assert "| analysed | proven | proven |" in lines
-    version = f"memcore {certificate.versions['memcore']}"
+    version = f"python {certificate.versions['python']}"
     assert f"| what took part | {version} | {version} |" in lines
 
 
