@@ -145,11 +145,11 @@ async def namespaces_never_see_each_other(trial: Trial) -> None:
     names = ("one", "ONE", "one ", "one%", "on", "one/two")
     stores = [await trial.items(namespace=name) for name in names]
     shared = trial.id()
-    for name, items in zip(names, stores, strict=True):
-        await items.keep(trial.item(f"tea of {name}", id=shared))
-    for name, items in zip(names, stores, strict=True):
-        got = await items.retrieve(shared)
-        expect.equal(got and got.content, f"tea of {name}", what=f"the content in {name!r}")
+    given = [trial.item(f"tea of {name}", id=shared) for name in names]
+    for item, items in zip(given, stores, strict=True):
+        await items.keep(item)
+    for item, items in zip(given, stores, strict=True):
+        expect.same_item(await items.retrieve(shared), item, fields=trial.claims.exact_fields)
         expect.ids(await items.find("tea"), [shared])
 
 
