@@ -147,16 +147,20 @@ async def too_many_ids_are_refused(trial: Trial) -> None:
 
 @case("I-81j", claims=("items", "managed", "transport"), needs=("faults",))
 async def an_erasure_that_fails_is_done_or_not(trial: Trial) -> None:
-    """An erasure that the transport fails is an error and done wholly or not at all; asked again, it is done."""
+    """An erasure that the transport fails is done wholly, or it is an error and maybe not; asked again, it is done."""
     items = await trial.items()
     for fault in sorted(trial.faults.faults - {"no_identity"}):
         given = [trial.item("tea") for _ in range(4)]
         await items.keep(*given)
         trial.faults.fail_next(fault)
         trial.step(f"harness: fail_next({fault!r})")
-        with expect.raises(MemoryAdapterError):
-            await items.delete_many([item.id for item in given])
-        expect.that(await items.count() in {0, 4}, expected="all of them erased or none", got="a part")
+        outcomes = [0]
+        try:
+            await items.delete_many([item.id for item in given])  # an adapter may try again what was lost
+        except MemoryAdapterError:
+            outcomes.append(4)
+        left = await items.count()
+        expect.that(left in outcomes, expected="all of them erased, or none after an error", got=f"{left} left of 4")
         await items.delete_many([item.id for item in given])
         expect.equal(await items.count(), 0, what="how many items there are")
 
