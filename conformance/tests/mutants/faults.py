@@ -87,7 +87,7 @@ class DeniedScansAreOutages(RemoteItems):
             raise
 
 
-@mutant("I-70h")
+@mutant("I-70l")
 class QuotesTheRequest(RemoteItems):
     """The message of an outage quotes what was sent."""
 

@@ -78,7 +78,7 @@ async def every_operation_tells_the_kind_of_a_fault(trial: Trial) -> None:
             expect.same_item(await items.retrieve(item.id), item, fields=trial.claims.exact_fields)
 
 
-@case("I-70h", claims=("items", "transport"), needs=("faults",))
+@case("I-70l", claims=("items", "transport"), needs=("faults",))
 async def no_message_shows_content(trial: Trial) -> None:
     """Whatever fails, no message shows what is stored, nor what was looked for."""
     items = await trial.items()
