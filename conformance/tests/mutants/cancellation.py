@@ -80,7 +80,7 @@ class OneByOne(Items):
 
 
 @mutant("I-71f")
-class ErasesOneByOne(Items):
+class ErasesInSteps(Items):
     """Several items are erased one after the other."""
 
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:

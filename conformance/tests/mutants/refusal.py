@@ -36,7 +36,7 @@ class ConvertsKeys(_Lenient):
     """Keys that are no strings become strings."""
 
     def adapt(self, item: MemoryItem) -> MemoryItem | None:
-        (value,) = item.content
+        value = item.content[0] if isinstance(item.content, list) else None
         if not isinstance(value, dict) or all(isinstance(key, str) for key in value):
             return None
         return item.model_copy(update={"content": [{str(key): part for key, part in value.items()}]})
