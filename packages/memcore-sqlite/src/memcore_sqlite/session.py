@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OLDEST_SQLITE: Final = (3, 35, 0)
+OLDEST_SQLITE: Final = (3, 34, 0)
 """The oldest SQLite library that this adapter was tested with."""
 _FIRST_PAUSE: Final = 0.0002
 _LONGEST_PAUSE: Final = 0.01
