@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from memcore_conformance.trial import Trial
 
 ALIKE: Final = (
-    *("user_1", "User_1", "user_10", "user-1", "user%", "user", "user_1 ", " user_1", "user_1x"),
-    *("caf\u00e9", "cafe\u0301", "\uff55ser_1", "京都", "ı", "i", "ß", "ss"),
-    *("a/b", "a%2Fb", "a.b", "../a", "*", "%", "_", "'", '"', "\\", "' OR 1=1 --", "0", "00", "null"),
+    *("user_1", "User_1", "user_10", "user-1", "user%", "user_1 ", "user", "\uff55ser_1"),
+    *("caf\u00e9", "cafe\u0301", "ı", "i", "a/b", "a%2Fb", "../a", "*", "'", "' OR 1=1 --", "0", "00"),
     *("n" * 199, "n" * 200, "n" * 63, "n" * 64),
 )
 
 
-@case("B-04b", claims=("backend", "items"))
+@case("B-04b", claims=("backend", "items"), seconds=60)
 async def names_that_look_alike_are_different(trial: Trial) -> None:
     """Namespaces are told apart by every character: case, form, length, blanks, wildcards and quotes included.
 
