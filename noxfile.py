@@ -76,6 +76,14 @@ def certificates(session: nox.Session) -> None:
 
 
 @nox.session
+def cases(session: nox.Session) -> None:
+    """Write the page that lists all cases of the suite and what proves each clause."""
+    session.install(*PINNED, *FOLDERS)
+    with Path("docs/reference/cases.md").open("w", encoding="utf-8") as page:
+        session.run("python", "-m", "memcore_conformance.listing", stdout=page)
+
+
+@nox.session
 def mutants(session: nox.Session) -> None:
     """Judge broken adapters: each must be caught by its case; `nox -s mutants -- --update` writes the failing sets."""
     session.install(*PINNED, *FOLDERS)
@@ -94,7 +102,7 @@ def floors(session: nox.Session) -> None:
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Build every distribution into dist/, look inside, and use each wheel in an empty environment."""
+    """Build every distribution into dist/, look inside, use each wheel alone, and certify the tutorial's adapter."""
     session.install(*PINNED, *_tools("wheels"))
     shutil.rmtree(BUILT, ignore_errors=True)
     for folder in FOLDERS:
@@ -103,6 +111,7 @@ def wheels(session: nox.Session) -> None:
     for name in MEMBERS:
         _look_inside(session, _wheel(name))
         _use_alone(session, name)
+    session.run("pytest", "-m", "wheels", "tests/test_example_adapter.py")
 
 
 @nox.session

@@ -2,7 +2,8 @@
 
 - `python` is executed with one namespace a page; `await` may stand at the top, as in `python -m asyncio`.
 - `shell` is executed by bash. So is `console`, on a terminal of 80 columns, each `$ command` with what it shows.
-  Commands that install something are left out: they have to name every local distribution that they need.
+  Commands that install something are left out: they have to name every local distribution that they need. What a
+  page itself builds is found once it says `pip install --editable`, without an environment of its own.
 - `text` is what the block before it prints; in it and in `console`, `...` stands for anything.
 - `json` can be read.
 - A block with a title is a file of that name, which a later block has to use.
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,12 +43,15 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packages/*/*.md"), *ROOT.glob("conformance/*.md")]
 )
+ADAPTER_TUTORIAL = ROOT / "docs/tutorials/write-an-adapter.md"
+EXAMPLE = ROOT / "docs/examples/memcore-jsonfiles"
 FENCE = re.compile(
     r'^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?(?P<indent> *)```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n'
     r"(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
 INSTALLS = re.compile(r"(python3 -m venv|source \.venv|uv sync|nox|(?:pip|uv pip) install)\b")
+INSTALLS_ITSELF = "pip install --editable"
 MEMBER = re.compile(r"(?:\./)?(packages/[\w-]+|conformance)(?:\[\w+\])?$")
 SECONDS = 300
 """After which a command counts as hanging."""
@@ -100,7 +105,9 @@ class Reader:
         if block.reason:
             return
         if block.title:
-            Path(block.title).write_text(block.text, encoding="utf-8")
+            file = Path(block.title)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
         elif block.language == "text":
             self._compare(block)
         else:
@@ -133,6 +140,8 @@ def assert_prints(block: Block, expected: str, printed: str) -> None:
 
 
 def _shell(block: Block) -> str:
+    if any(command.startswith(INSTALLS_ITSELF) for command in block.commands):
+        _register(tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"])
     script = "\n".join(command for command in block.commands if not INSTALLS.match(command))
     with tempfile.TemporaryFile() as output:
         code = _run(script, output.fileno())
@@ -140,6 +149,15 @@ def _shell(block: Block) -> str:
         printed = output.read().decode()
     assert code == 0, f"{block.place} ends with {code}:\n{printed}"
     return printed
+
+
+def _register(project: dict[str, Any]) -> None:
+    """Do what an editable installation does, for whoever has `src` on the path."""
+    info = Path("src", f"{project['name'].replace('-', '_')}-{project['version']}.dist-info")
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    points = [f"{name} = {module}" for name, module in project["entry-points"]["memcore"].items()]
+    (info / "entry_points.txt").write_text("\n".join(["[memcore]", *points, ""]))
 
 
 def _console(block: Block) -> None:
@@ -184,6 +202,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     programs = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", programs + os.pathsep + os.environ["PATH"])
     monkeypatch.setenv("PYTHONUTF8", "1")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "dumb")  # no colours, no progress bars
@@ -211,10 +230,18 @@ def test_no_fence_of_a_page_escapes_the_tests(page: Path) -> None:
     assert len(fences) == 2 * len(read_blocks(page))
 
 
-@pytest.mark.parametrize("block", [block for block in BLOCKS if block.title], ids=_name)
+@pytest.mark.parametrize(
+    "block", [block for block in BLOCKS if block.title and block.page != ADAPTER_TUTORIAL], ids=_name
+)
 def test_a_file_that_a_page_shows_is_used_by_a_later_block(block: Block) -> None:
     later = [other for other in BLOCKS if other.page == block.page and other.line > block.line]
     assert any(str(block.title) in other.text for other in later)
+
+
+def test_the_tutorial_about_adapters_ends_with_the_files_of_the_example() -> None:
+    """The last block of each title is the file; an earlier one is a step towards it."""
+    shown = {block.title: block.text for block in read_blocks(ADAPTER_TUTORIAL) if block.title}
+    assert shown == {title: (EXAMPLE / title).read_text(encoding="utf-8") for title in shown}
 
 
 @pytest.mark.parametrize("block", [block for block in BLOCKS if "pip install" in block.text], ids=_name)

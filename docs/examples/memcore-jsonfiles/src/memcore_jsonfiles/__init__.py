@@ -1,0 +1,1 @@
+"""Agent memory in a folder of JSON files."""
