@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from types import coroutine
-from typing import TYPE_CHECKING, Any, Final
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from memcore_conformance import expect
 from memcore_conformance.catalogue import case
@@ -126,35 +126,41 @@ async def _each_await(trial: Trial, call: Call) -> AsyncIterator[int]:
 
 async def _cancel_at(work: Coroutine[Any, Any, object], place: int) -> bool:
     """Run to the await of that number and cancel there; tell whether it came so far."""
-    reached: list[bool] = []
-    task = asyncio.ensure_future(_stepped(work, place, reached))
+    cancelling = _Cancelling(work, place)
+    task = asyncio.ensure_future(_await(cancelling))
     await asyncio.wait({task})
     if not task.cancelled():
         task.result()
-    return bool(reached)
+    return cancelling.reached
 
 
-async def _stepped(work: Coroutine[Any, Any, object], place: int, reached: list[bool]) -> object:
-    return await _cancelling(work, place, reached)
+async def _await(cancelling: _Cancelling) -> object:
+    return await cancelling
 
 
-@coroutine
-def _cancelling(work: Coroutine[Any, Any, object], place: int, reached: list[bool]) -> Generator[Any, Any, object]:
-    """Pass on what the work waits for; at the await of that number, cancel the task that waits."""
-    task = asyncio.current_task()
-    advance: Callable[[], object] = partial(work.send, None)
-    waits = 0
-    while True:
-        try:
-            waiting = advance()
-        except StopIteration as end:
-            return end.value
-        if waits == place and task is not None:
-            reached.append(True)
-            task.cancel()  # it is running: the cancellation meets it at the await that follows
-        waits += 1
-        try:
-            yield waiting
-            advance = partial(work.send, None)
-        except BaseException as error:  # noqa: BLE001 - the cancellation above all
-            advance = partial(work.throw, error)
+class _Cancelling:
+    """A coroutine whose task is cancelled at the await of that number."""
+
+    reached = False
+
+    def __init__(self, work: Coroutine[Any, Any, object], place: int) -> None:
+        self._work = work
+        self._place = place
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        """Pass on what the work waits for."""
+        advance: Callable[[], object] = partial(self._work.send, None)
+        for waits in count():
+            try:
+                waiting = advance()
+            except StopIteration as end:
+                return end.value
+            if waits == self._place:
+                self.reached = True
+                cast("asyncio.Task[object]", asyncio.current_task()).cancel()  # it is met at the await that follows
+            try:
+                yield waiting
+                advance = partial(self._work.send, None)
+            except BaseException as error:  # noqa: BLE001 - the cancellation above all
+                advance = partial(self._work.throw, error)
+        return None

@@ -63,8 +63,9 @@ async def what_is_empty_is_no_condition(trial: Trial) -> None:
     items = await trial.items()
     given = [trial.item("tea", tags=["warm"]), trial.item("coffee")]
     await items.keep(*given)
-    for axes in ({"text": ""}, {"tags": []}, {"filters": {}}, {"text": "", "tags": [], "filters": {}}):
-        expect.ids(await items.search(MemoryQuery(**axes)), given, ordered=False)
+    whole = MemoryQuery(text="", tags=[], filters={})
+    for query in (MemoryQuery(text=""), MemoryQuery(tags=[]), MemoryQuery(filters={}), whole):
+        expect.ids(await items.search(query), given, ordered=False)
 
 
 @case("I-62a")
@@ -112,11 +113,11 @@ async def a_limit_cuts_and_nothing_else_does(trial: Trial) -> None:
     items = await trial.items()
     given = [trial.item("tea", tags=["warm", "wet"]) for _ in range(23)]
     await items.keep(*given)
-    for axes, count in (({"limit": 1}, 1), ({"limit": 22}, 22), ({"limit": 23}, 23), ({"limit": 24}, 23), ({}, 20)):
+    for limit, count in ((1, 1), (22, 22), (23, 23), (24, 23), (None, 20)):
         for text in (None, "tea"):
-            found = await items.find(text, **axes)
-            expect.equal(len({hit.id for hit in found}), count, what=f"different hits for {axes}")
-            expect.equal(len(found), count, what=f"hits for {axes}")
+            found = await (items.find(text) if limit is None else items.find(text, limit=limit))
+            expect.equal(len({hit.id for hit in found}), count, what=f"different hits for a limit of {limit}")
+            expect.equal(len(found), count, what=f"hits for a limit of {limit}")
     expect.equal(len(await items.find(tags=["warm", "wet"], limit=50)), 23, what="hits by two tags that both match")
 
 
