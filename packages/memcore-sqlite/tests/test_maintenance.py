@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
-from memcore import Maintenance, MemoryAdapterUnavailable, MemoryItem, MemoryQuery
+from memcore import Maintenance, MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem, MemoryQuery
 from memcore_sqlite import backend as backend_module
 from memcore_sqlite import index, items, maintenance, schema, search
 from memcore_sqlite.backend import SqliteBackend
@@ -232,6 +233,18 @@ async def test_an_interrupted_rebuild_is_finished_by_the_next(filled: SqliteBack
         await ids(filled, text="tea")
     assert await filled.reindex() == 451
     assert len(await ids(filled, text="zzz", limit=999)) == 451
+
+
+async def test_closing_stops_a_check_between_two_batches(filled: SqliteBackend) -> None:
+    closing: list[asyncio.Future[None]] = []
+
+    def close(_done: int, _total: int) -> None:
+        closing.append(asyncio.ensure_future(filled.close()))
+
+    async with asyncio.timeout(10):
+        with pytest.raises(MemoryConfigurationError, match="closed"):
+            await filled.check(progress=close)
+        await asyncio.gather(*closing)
 
 
 def bytes_of(path: Path) -> bytes:

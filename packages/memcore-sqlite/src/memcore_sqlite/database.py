@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import aiosqlite
-from memcore.errors import MemcoreError
+from memcore.errors import MemcoreError, MemoryConfigurationError
 
 from memcore_sqlite.faults import breaks_connection, translate
 from memcore_sqlite.schema import check_version, prepare
@@ -44,6 +44,7 @@ class Database:
     def __init__(self, settings: SqliteSettings, make_session: Callable[..., Session]) -> None:
         self._settings = settings
         self._open = partial(_open, settings, make_session)
+        self._is_closed = False
 
     @property
     def patience(self) -> float:
@@ -70,6 +71,7 @@ class Database:
 
     async def close(self) -> None:
         """Finish what was accepted, fold the log into the file, and release everything, even if cancelled."""
+        self._is_closed = True
         self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
 
@@ -79,16 +81,24 @@ class Database:
         A job first checks and then writes: one that refuses before it has written fails alone and costs the others
         nothing. If one fails later, or the commit does, the group is undone and each job gets its own transaction.
         """
+        self._refuse_closed()
         return self._writer.submit(job)
 
     def read(self, job: Job[T], *, long: bool = False) -> asyncio.Future[T]:
         """Run a job in a snapshot that holds every write that is done; a long one keeps no short one waiting."""
+        self._refuse_closed()
         lane = min(self._long_reads, key=_Lane.load) if long else self._short_reads
         return lane.submit(job)
 
     def maintain(self, function: Job[T]) -> asyncio.Future[T]:
         """Run a function on the writer's connection, between groups and outside any transaction."""
+        self._refuse_closed()
         return self._connections[0].perform(function)
+
+    def _refuse_closed(self) -> None:
+        """Stop work of several steps whose backend was closed between two of them."""
+        if self._is_closed:
+            raise MemoryConfigurationError(f"{self._settings.url} was closed meanwhile; connect again")
 
     async def _connect(self) -> list[_Connection]:
         count = 1 if self._settings.path is None else 2 + self._settings.readers
@@ -111,7 +121,7 @@ class Database:
         for lane in (self._short_reads, *self._long_reads, self._writer):
             await lane.drain()
         with suppress(MemcoreError):  # another process may read the log, which holds everything that was acknowledged
-            await self.maintain(fold_log)
+            await self._connections[0].perform(fold_log)
         await _close_all(reversed(self._connections))
 
 
