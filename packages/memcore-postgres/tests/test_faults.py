@@ -263,11 +263,26 @@ async def test_tables_that_are_gone_are_an_outage(backend: PostgresBackend, stor
         await backend.items.count()
 
 
-async def test_a_newer_schema_stops_writes_of_an_open_backend(backend: PostgresBackend, store: Store) -> None:
+async def test_a_newer_schema_stops_everything_of_an_open_backend(backend: PostgresBackend, store: Store) -> None:
+    item = MemoryItem(content="tea")
+    await backend.items.store(item)
     await store.fetch("UPDATE meta SET schema_version = 99")
-    with pytest.raises(MemoryAdapterUnavailable, match=r"version 99.*upgrade"):
+    before = await store.fetch("SELECT * FROM items")
+    for call in [*calls(backend, item), lambda: backend.items.delete(item.id), backend.drop_namespace]:
+        with pytest.raises(MemoryAdapterUnavailable, match=r"version 99.*upgrade"):
+            await call()
+    assert await store.fetch("SELECT * FROM items") == before
+
+
+async def test_a_success_that_stored_nothing_is_a_failure(backend: PostgresBackend, store: Store) -> None:
+    await store.fetch("CREATE RULE nothing AS ON INSERT TO items DO INSTEAD NOTHING")
+    with pytest.raises(MemoryAdapterError):
         await backend.items.store(MemoryItem(content="tea"))
-    assert await backend.items.count() == 0
+    await store.fetch("DROP RULE nothing ON items")
+    await store.fetch("CREATE FUNCTION ignore() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    await store.fetch("CREATE TRIGGER ignore BEFORE INSERT ON items FOR EACH ROW EXECUTE FUNCTION ignore()")
+    with pytest.raises(MalformedMemoryPayload, match="0 of 1 rows"):
+        await backend.items.store(MemoryItem(content="tea"))
 
 
 async def test_words_of_a_newer_analysis_stop_writes_of_an_open_backend(backend: PostgresBackend, store: Store) -> None:

@@ -64,6 +64,12 @@ async def test_a_schema_with_other_tables_is_refused_and_left_untouched(store: S
     assert [row["relname"] for row in rows] == [table]
 
 
+async def test_a_server_that_is_too_old_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcore_postgres.schema.OLDEST_SERVER", 99)
+    with pytest.raises(MemoryConfigurationError, match="PostgreSQL 99 or newer"):
+        await store.connect().open()
+
+
 async def test_an_opening_that_failed_may_be_tried_again(store: Store) -> None:
     await store.server.execute(f"CREATE SCHEMA {store.schema}", f"CREATE TABLE {store.schema}.items (mine text)")
     backend = store.connect()

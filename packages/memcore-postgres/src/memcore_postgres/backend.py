@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from memcore_postgres.settings import PostgresSettings
 
 _PING: Final = """
-    SELECT current_setting('server_version') AS version, pg_is_in_recovery() AS is_standby, analysis, is_complete
+    SELECT schema_version, analysis, is_complete, current_setting('server_version') AS version,
+        pg_is_in_recovery() AS is_standby
     FROM {schema}.meta
 """
 

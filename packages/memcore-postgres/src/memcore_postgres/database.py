@@ -15,6 +15,7 @@ import asyncpg
 from memcore.errors import MemoryAdapterUnavailable
 
 from memcore_postgres.faults import NATIVE, translated
+from memcore_postgres.schema import check_version
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -102,7 +103,7 @@ class Database:
             await self._pool.release(connection)
 
     async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
-        """Return the rows of one statement: one round trip, on a connection of its own.
+        """Return the rows of one statement, as `accept` does: one round trip, on a connection of its own.
 
         Raises:
             MemoryAdapterUnavailable: the server cannot be asked now.
@@ -110,6 +111,17 @@ class Database:
         with translated(self.place):
             async with self.connection() as connection:
                 rows: list[asyncpg.Record] = await connection.fetch(statement, *arguments)
+        return self.accept(rows)
+
+    def accept(self, rows: list[asyncpg.Record]) -> list[asyncpg.Record]:
+        """Return the rows of a statement if its tables are ours: each has `schema_version`, and there is at least one.
+
+        Raises:
+            MemoryAdapterUnavailable: a newer version wrote the tables, or they were emptied by hand.
+        """
+        if not rows:
+            raise MemoryAdapterUnavailable(f"the tables lost their version ({self.place})")
+        check_version(rows[0]["schema_version"], self.schema)
         return rows
 
     def _make_pool(self) -> asyncpg.Pool:

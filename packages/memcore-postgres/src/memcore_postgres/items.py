@@ -24,8 +24,9 @@ from memcore_postgres import search
 from memcore_postgres.faults import translated
 from memcore_postgres.index import id_texts, make_row, term_texts
 from memcore_postgres.lanes import Lane
+from memcore_postgres.schema import SCHEMA_VERSION
 from memcore_postgres.search import Clauses, Conditions
-from memcore_postgres.writer import LOCK, affected
+from memcore_postgres.writer import LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,22 +42,26 @@ if TYPE_CHECKING:
     from memcore_postgres.writer import Writer
 
 _GET: Final = """
-    SELECT id, created_at, payload FROM {schema}.items WHERE namespace = $1 AND id = ANY($2::text[]::uuid[])
+    SELECT meta.schema_version, items.id, items.created_at, items.payload
+    FROM {schema}.meta LEFT JOIN {schema}.items ON namespace = $1 AND id = ANY($2::text[]::uuid[])
 """
-_PAGE: Final = "SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id LIMIT {limit}"
-_COUNT: Final = "SELECT count(*) FROM {schema}.items WHERE namespace = $1"
-_DELETE: Final = """
-    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
-    DELETE FROM {schema}.items USING fence WHERE namespace = $2 AND id = ANY($3::text[]::uuid[])
+_PAGE: Final = """
+    SELECT meta.schema_version, found.* FROM {schema}.meta LEFT JOIN (
+        SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id LIMIT {limit}
+    ) AS found ON true ORDER BY found.id
 """
-_DELETE_MATCHING: Final = """
-    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
-    DELETE FROM {schema}.items USING fence WHERE namespace = $2 AND terms @> $3::text[]
+_COUNT: Final = """
+    SELECT schema_version, (SELECT count(*) FROM {schema}.items WHERE namespace = $1) AS count FROM {schema}.meta
 """
-_DELETE_ALL: Final = """
-    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
-    DELETE FROM {schema}.items USING fence WHERE namespace = $2
+_ERASE: Final = """
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1)), erased AS (
+        DELETE FROM {schema}.items USING fence, {schema}.meta
+        WHERE meta.schema_version = {version} AND namespace = $2 {condition} RETURNING 1
+    )
+    SELECT schema_version, (SELECT count(*) FROM erased) AS count FROM {schema}.meta
 """
+_OF_IDS: Final = "AND id = ANY($3::text[]::uuid[])"
+_OF_TERMS: Final = "AND terms @> $3::text[]"
 _LOCK_MATCHING: Final = "SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id FOR UPDATE"
 
 _READERS: Final = 2
@@ -147,7 +152,7 @@ class PostgresItems:
         """Erase these items in one transaction; return how many were there (I-81)."""
         await self._ready()
         ids = id_texts(sorted(check_ids(item_ids, most=self._limits.batch)))
-        return await self._execute(_DELETE, ids) if ids else 0
+        return await self._erase(_OF_IDS, ids) if ids else 0
 
     async def delete_where(self, filters: Mapping[str, Any]) -> int:
         """Erase the items that match every filter, in one transaction (I-81)."""
@@ -156,7 +161,7 @@ class PostgresItems:
         conditions = Conditions.of_filters(checked, self._namespace)
         if conditions.missing:
             return await self._writer.run(partial(self._delete_lacking, conditions))
-        return await self._execute(_DELETE_MATCHING, term_texts(conditions.entries))
+        return await self._erase(_OF_TERMS, term_texts(conditions.entries))
 
     async def scan(self, *, after: str | None = None, limit: int = 500) -> Page:
         """Return the next page in order of id (I-82)."""
@@ -166,20 +171,20 @@ class PostgresItems:
         if after is not None:
             clauses.add("id > {}::uuid", decode_cursor(self._namespace, after))
         statement = _PAGE.format(schema=self._schema, conditions=clauses, limit=f"{clauses.bind(size + 1)}::bigint")
-        items = [search.decode(row) for row in await self._database.fetch(statement, *clauses.parameters)]
+        items = search.decode_all(await self._database.fetch(statement, *clauses.parameters))
         more = len(items) > size
         return Page(items[:size], encode_cursor(self._namespace, items[size - 1].id) if more else None)
 
     async def count(self) -> int:
         """Return how many items there are (I-82)."""
         await self._ready()
-        ((count,),) = await self._database.fetch(_COUNT.format(schema=self._schema), self._namespace)
-        return int(count)
+        (row,) = await self._database.fetch(_COUNT.format(schema=self._schema), self._namespace)
+        return int(row["count"])
 
     async def clear(self) -> None:
         """Erase every item of the namespace."""
         await self._ready()
-        await self._execute(_DELETE_ALL)
+        await self._erase()
 
     async def _ready(self) -> None:
         if not self._lifecycle.ready():
@@ -187,15 +192,18 @@ class PostgresItems:
 
     async def _find(self, connection: asyncpg.Connection, ids: list[UUID]) -> list[asyncpg.Record | None]:
         rows = await connection.fetch(_GET.format(schema=self._schema), self._namespace, id_texts(set(ids)))
-        found = {row["id"]: row for row in rows}
+        found = {row["id"]: row for row in self._database.accept(rows)}
         return [found.get(key) for key in ids]
 
-    async def _execute(self, statement: str, *parameters: object) -> int:
-        async def job(connection: asyncpg.Connection, lock: int) -> int:
-            text = statement.format(schema=self._schema)
-            return affected(await connection.execute(text, lock, self._namespace, *parameters))
+    async def _erase(self, condition: str = "", *parameters: object) -> int:
+        return await self._writer.run(partial(self._erase_now, condition, parameters))
 
-        return await self._writer.run(job)
+    async def _erase_now(
+        self, condition: str, parameters: Sequence[object], connection: asyncpg.Connection, lock: int
+    ) -> int:
+        statement = _ERASE.format(schema=self._schema, version=SCHEMA_VERSION, condition=condition)
+        (row,) = self._database.accept(await connection.fetch(statement, lock, self._namespace, *parameters))
+        return int(row["count"])
 
     async def _put_all(self, items: Sequence[EncodedItem], connection: asyncpg.Connection, lock: int) -> None:
         chunks = list(_chunks(items))
@@ -224,8 +232,7 @@ class PostgresItems:
                 item = search.decode(row)
                 if conditions.lacks(item):
                     ids.append(item.id)
-            text = _DELETE.format(schema=self._schema)
-            return affected(await connection.execute(text, lock, self._namespace, id_texts(ids)))
+            return await self._erase_now(_OF_IDS, [id_texts(ids)], connection, lock)
 
 
 def _chunks(items: Sequence[EncodedItem]) -> Iterator[list[EncodedItem]]:

@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None] | None
 
-_COUNT: Final = "SELECT count(*) FROM {schema}.items"
+_COUNT: Final = "SELECT schema_version, (SELECT count(*) FROM {schema}.items) AS count FROM {schema}.meta"
 _PAGE: Final = """
-    SELECT namespace, id, created_at, payload, words, tag_words, array_to_string(terms, ' ') AS terms,
-        xmin::text AS version
-    FROM {schema}.items WHERE (namespace, id) > ($1, $2::uuid) ORDER BY namespace, id LIMIT $3::bigint
+    SELECT meta.schema_version, found.* FROM {schema}.meta LEFT JOIN (
+        SELECT namespace, id, created_at, payload, words, tag_words, array_to_string(terms, ' ') AS terms,
+            xmin::text AS version
+        FROM {schema}.items WHERE (namespace, id) > ($1, $2::uuid) ORDER BY namespace, id LIMIT $3::bigint
+    ) AS found ON true ORDER BY found.namespace, found.id
 """
 # A row that somebody replaced since it was read keeps what was derived from its new payload.
 _UPDATE: Final = """
@@ -50,8 +52,8 @@ _FINISH: Final = """
     UPDATE {schema}.meta SET is_complete = true FROM fence WHERE analysis = $2
 """
 _OWNER: Final = """
-    SELECT pg_has_role(relowner, 'USAGE') AS may_purge, pg_get_userbyid(relowner)::text AS owner
-    FROM pg_class WHERE oid = to_regclass($1)
+    SELECT schema_version, pg_has_role(relowner, 'USAGE') AS may_purge, pg_get_userbyid(relowner)::text AS owner
+    FROM {schema}.meta, pg_class WHERE pg_class.oid = to_regclass($1)
 """
 _LOWEST: Final = ("", "00000000-0000-0000-0000-000000000000")
 _ENDLESS: Final = 7 * 86400.0
@@ -98,10 +100,10 @@ class Maintenance:
             MemoryAdapterError: the role does not own the table.
         """
         table = f"{self._database.schema}.items"
-        ((may_purge, owner),) = await self._database.fetch(_OWNER, table)
-        if not may_purge:
+        (row,) = await self._database.fetch(_OWNER.format(schema=self._database.schema), table)
+        if not row["may_purge"]:
             raise MemoryAdapterError(
-                f"only the owner of the table may purge it: let role {owner!r} do it, or execute "
+                f"only the owner of the table may purge it: let role {row['owner']!r} do it, or execute "
                 f"VACUUM (FULL, ANALYZE) {table};"
             )
         with translated(self._database.place):
@@ -110,13 +112,13 @@ class Maintenance:
 
     async def _pages(self, progress: Progress) -> AsyncIterator[list[asyncpg.Record]]:
         statement = _PAGE.format(schema=self._database.schema)
-        ((total,),) = await self._database.fetch(_COUNT.format(schema=self._database.schema))
+        (total,) = await self._database.fetch(_COUNT.format(schema=self._database.schema))
         done, last = 0, _LOWEST
-        while rows := await self._database.fetch(statement, *last, PAGE):
+        while (rows := await self._database.fetch(statement, *last, PAGE))[0]["id"] is not None:
             yield rows
             done, last = done + len(rows), (rows[-1]["namespace"], str(rows[-1]["id"]))
             if progress:
-                progress(done, max(done, total))
+                progress(done, max(done, total["count"]))
 
     async def _update(self, changes: Sequence[tuple[asyncpg.Record, Derived]]) -> None:
         if changes:

@@ -39,15 +39,19 @@ _ITEMS: Final = """
     -- What was written last waits in a list that every search reads: by default, 4 MB cost milliseconds.
     CREATE INDEX items_found ON {schema}.items USING gin (lexemes, terms) WITH (gin_pending_list_limit = 256);
     INSERT INTO {schema}.meta (schema_version, analysis, is_complete) VALUES (0, {analysis}, true);
+    ANALYZE {schema}.meta;  -- which every statement reads: without this it is planned for thousands of rows
 """
 _STEPS: Final = (_ITEMS,)
 SCHEMA_VERSION: Final = len(_STEPS)
 _LOOK: Final = """
-    SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
+    SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
+        current_setting('server_encoding') AS encoding,
         current_setting('fsync') = 'on' AND current_setting('synchronous_commit') <> 'off' AS flushes,
         current_user::text AS role, current_database()::text AS database, to_regnamespace($1) IS NOT NULL AS has_schema,
         EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relname = 'meta') AS has_tables
 """
+OLDEST_SERVER: Final = 13
+"""The oldest PostgreSQL that has what is used here and is still maintained; tested with 15 and 18."""
 _VERSION: Final = "SELECT schema_version FROM {schema}.meta"
 _RAISE: Final = "UPDATE {schema}.meta SET schema_version = {version}"
 
@@ -70,15 +74,18 @@ async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
     Raises:
         MemoryAdapterUnavailable: a newer version wrote the tables; they are left untouched.
         MemoryAdapterError: the role lacks a right; the message holds the statement that grants it.
-        MemoryConfigurationError: the database cannot hold every text, or the schema holds other tables.
+        MemoryConfigurationError: the server is too old, the database cannot hold every text, or the schema holds
+            other tables.
     """
     look = await connection.fetchrow(_LOOK, schema)
+    if look["number"] < OLDEST_SERVER * 10_000:
+        raise MemoryConfigurationError(f"PostgreSQL {OLDEST_SERVER} or newer is needed; this is {look['version']}")
     if look["encoding"] != "UTF8":
         raise MemoryConfigurationError(
             f"database {look['database']!r} is encoded in {look['encoding']}: use one that is made with ENCODING 'UTF8'"
         )
     try:
-        if not look["has_tables"] or await read_version(connection, schema) < SCHEMA_VERSION:
+        if not look["has_tables"] or await _read_version(connection, schema) < SCHEMA_VERSION:
             await _migrate(connection, schema, has_schema=look["has_schema"])
     except asyncpg.InsufficientPrivilegeError as error:
         raise MemoryAdapterError(_missing_right(look, schema)) from error
@@ -87,18 +94,22 @@ async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
     return Server(look["version"], look["flushes"])
 
 
-async def read_version(connection: asyncpg.Connection, schema: str) -> int:
-    """Return the step that the tables stand on.
+def check_version(version: int, schema: str) -> None:
+    """Check the step that the tables stand on; every statement reads it along.
 
     Raises:
-        MemoryAdapterUnavailable: a newer version wrote them.
+        MemoryAdapterUnavailable: a newer version wrote them, perhaps a moment ago (I-32).
     """
-    version: int = await connection.fetchval(_VERSION.format(schema=schema))
     if version > SCHEMA_VERSION:
         raise MemoryAdapterUnavailable(
             f"schema {schema} has version {version}, written by a newer memcore-postgres; this one knows versions "
             f"up to {SCHEMA_VERSION}: upgrade it. The tables were left untouched"
         )
+
+
+async def _read_version(connection: asyncpg.Connection, schema: str) -> int:
+    version: int = await connection.fetchval(_VERSION.format(schema=schema))
+    check_version(version, schema)
     return version
 
 
@@ -108,7 +119,7 @@ async def _migrate(connection: asyncpg.Connection, schema: str, *, has_schema: b
         if not has_schema:
             await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         has_tables = await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", f"{schema}.meta")
-        version = await read_version(connection, schema) if has_tables else 0  # another process may have been faster
+        version = await _read_version(connection, schema) if has_tables else 0  # another process may have been faster
         for step in _STEPS[version:]:
             await connection.execute(step.format(schema=schema, analysis=ANALYSIS_VERSION))
         await connection.execute(_RAISE.format(schema=schema, version=SCHEMA_VERSION))

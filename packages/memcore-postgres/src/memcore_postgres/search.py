@@ -37,8 +37,10 @@ _LONG_PAYLOAD: Final = 8192
 """Bytes above which a payload is fetched only if its item is a hit."""
 
 _NEWEST: Final = """
-    SELECT id, created_at, payload FROM {schema}.items WHERE {conditions}
-    ORDER BY created_at DESC, id DESC LIMIT {limit}
+    SELECT meta.schema_version, found.* FROM {schema}.meta LEFT JOIN (
+        SELECT id, created_at, payload FROM {schema}.items WHERE {conditions}
+        ORDER BY created_at DESC, id DESC LIMIT {limit}
+    ) AS found ON true ORDER BY found.created_at DESC, found.id DESC
 """
 _BEST: Final = """
     WITH matches AS MATERIALIZED (
@@ -49,7 +51,7 @@ _BEST: Final = """
         SELECT id FROM matches, rareness ORDER BY {score} DESC, created_at DESC, id DESC
         LIMIT CASE WHEN (SELECT rareness.matches FROM rareness) > {candidates} THEN {limit} ELSE {candidates} END
     )
-    SELECT meta.analysis, meta.is_complete, found.* FROM {schema}.meta LEFT JOIN (
+    SELECT meta.schema_version, meta.analysis, meta.is_complete, found.* FROM {schema}.meta LEFT JOIN (
         SELECT items.id, items.created_at, items.words, items.tag_words,
             CASE WHEN octet_length(items.payload) <= {long_payload} THEN items.payload END AS payload
         FROM chosen JOIN {schema}.items ON items.namespace = $1 AND items.id = chosen.id
@@ -116,7 +118,7 @@ class Clauses:
 async def newest(fetch: Fetch, schema: str, conditions: Conditions, limit: int) -> list[MemoryItem]:
     """Return what meets the conditions, newest first (I-68)."""
     if not conditions.missing:
-        return [decode(row) for row in await _fetch_newest(fetch, schema, Clauses(conditions), limit)]
+        return decode_all(await _fetch_newest(fetch, schema, Clauses(conditions), limit))
     found: list[MemoryItem] = []
     async for item in walk(fetch, schema, conditions):
         found.append(item)
@@ -155,7 +157,7 @@ async def walk(
         clauses = _matching(conditions, words) if words else Clauses(conditions)
         if last is not None:
             clauses.add("(created_at, id) < ({}::double precision, {}::uuid)", last.created_at, last.id)
-        items = [decode(row) for row in await _fetch_newest(fetch, schema, clauses, PAGE)]
+        items = decode_all(await _fetch_newest(fetch, schema, clauses, PAGE))
         for item in items:
             if conditions.lacks(item):
                 yield item
@@ -170,9 +172,13 @@ def decode(row: asyncpg.Record) -> MemoryItem:
     Raises:
         MalformedMemoryPayload: the payload is damaged.
     """
-    return decode_item(
-        UUID(int=row["id"].int), row["created_at"], row["payload"]
-    )  # the driver's own UUID is a subclass
+    item_id = UUID(int=row["id"].int)  # the driver's own is a subclass
+    return decode_item(item_id, row["created_at"], row["payload"])
+
+
+def decode_all(rows: Sequence[asyncpg.Record]) -> list[MemoryItem]:
+    """Return the items of rows; one without an id only tells that there are none."""
+    return [decode(row) for row in rows if row["id"] is not None]
 
 
 def _matching(conditions: Conditions, words: Sequence[str]) -> Clauses:
@@ -208,7 +214,7 @@ async def _fetch_best(
         long_payload=_LONG_PAYLOAD,
     )
     rows = await fetch(statement, *clauses.parameters)
-    if not rows or rows[0]["analysis"] != ANALYSIS_VERSION or not rows[0]["is_complete"]:
+    if rows[0]["analysis"] != ANALYSIS_VERSION or not rows[0]["is_complete"]:
         raise MemoryAdapterUnavailable(
             "the words of this store are of another analysis, and a text search would miss some items: run "
             "`memcore reindex URL` with the newest version"

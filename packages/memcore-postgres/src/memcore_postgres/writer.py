@@ -15,13 +15,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import asyncpg
-from memcore.errors import MemoryAdapterUnavailable
+from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
 from memcore.kit.text import ANALYSIS_VERSION
 
 from memcore_postgres.faults import CONTENDED, translate, translated
 from memcore_postgres.index import Row
 from memcore_postgres.lanes import Lane
-from memcore_postgres.schema import SCHEMA_VERSION, read_version
+from memcore_postgres.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -35,17 +35,19 @@ T = TypeVar("T")
 LOCK: Final = "SELECT pg_advisory_xact_lock($1)"
 """Waits until what this backend wrote before has ended; every statement that writes does so too, as its first step."""
 _UPSERT: Final = """
-    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
-    INSERT INTO {schema}.items (namespace, id, created_at, payload, words, tag_words, terms)
-    SELECT $2, given.id::uuid, given.created_at::double precision, given.payload, given.words, given.tag_words,
-        string_to_array(given.terms, ' ')
-    FROM fence, {schema}.meta, unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-        AS given (id, created_at, payload, words, tag_words, terms)
-    WHERE meta.schema_version = {version} AND meta.analysis = {analysis}
-    ON CONFLICT (namespace, id) DO UPDATE SET created_at = excluded.created_at, payload = excluded.payload,
-        words = excluded.words, tag_words = excluded.tag_words, terms = excluded.terms
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1)), stored AS (
+        INSERT INTO {schema}.items (namespace, id, created_at, payload, words, tag_words, terms)
+        SELECT $2, given.id::uuid, given.created_at::double precision, given.payload, given.words, given.tag_words,
+            string_to_array(given.terms, ' ')
+        FROM fence, {schema}.meta, unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+            AS given (id, created_at, payload, words, tag_words, terms)
+        WHERE meta.schema_version = {version} AND meta.analysis = {analysis}
+        ON CONFLICT (namespace, id) DO UPDATE SET created_at = excluded.created_at, payload = excluded.payload,
+            words = excluded.words, tag_words = excluded.tag_words, terms = excluded.terms
+        RETURNING 1
+    )
+    SELECT schema_version, analysis, (SELECT count(*) FROM stored) AS count FROM {schema}.meta
 """
-_ANALYSIS: Final = "SELECT analysis FROM {schema}.meta"
 _MARK_INCOMPLETE: Final = "UPDATE {schema}.meta SET analysis = $1, is_complete = false WHERE analysis < $1"
 _TRIES: Final = 6
 _LONGEST_PAUSE: Final = 0.05
@@ -63,6 +65,7 @@ class Writer:
         self._lock = secrets.randbits(63)
         self._is_uncertain = False
         self._upsert = _UPSERT.format(schema=database.schema, version=SCHEMA_VERSION, analysis=ANALYSIS_VERSION)
+        self._mark_incomplete = _MARK_INCOMPLETE.format(schema=database.schema)
         self._lane: Lane[Row | Job[Any], Any] = Lane(
             database.connection, self._work, joins=lambda job: isinstance(job, Row)
         )
@@ -83,14 +86,18 @@ class Writer:
         """Create or replace items by one statement, in order of id: in other orders two clients could block each other.
 
         Raises:
-            MemoryAdapterUnavailable: the tables are of a newer version by now.
+            MemoryAdapterUnavailable: the tables or the words are of a newer version by now.
+            MalformedMemoryPayload: the server says that it stored less.
         """
         last = {row.id: row for row in rows}  # one statement cannot write a row twice
         columns = zip(*(last[key] for key in sorted(last)), strict=True)
-        status = await connection.execute(self._upsert, lock, self._namespace, *map(list, columns))
-        if affected(status) != len(last):
-            await self._catch_up(connection)
-            await self.upsert(rows, connection, lock)
+        parameters = (lock, self._namespace, *map(list, columns))
+        (answer,) = self._database.accept(await connection.fetch(self._upsert, *parameters))
+        if answer["analysis"] < ANALYSIS_VERSION:
+            # The words of other items are not found by ours: text search waits for `reindex`.
+            await connection.execute(self._mark_incomplete, ANALYSIS_VERSION)
+            (answer,) = self._database.accept(await connection.fetch(self._upsert, *parameters))
+        self._check(answer, len(last))
 
     async def _work(self, connection: asyncpg.Connection, group: list[Row | Job[Any]]) -> Sequence[Any]:
         rows = [job for job in group if isinstance(job, Row)]
@@ -129,17 +136,13 @@ class Writer:
         self._is_uncertain = False
         return result
 
-    async def _catch_up(self, connection: asyncpg.Connection) -> None:
-        """Say of words of an older analysis that they are incomplete from now on: text search waits for `reindex`."""
-        await read_version(connection, self._database.schema)
-        analysis = await connection.fetchval(_ANALYSIS.format(schema=self._database.schema))
-        if analysis is None or analysis > ANALYSIS_VERSION:
+    def _check(self, answer: asyncpg.Record, count: int) -> None:
+        """Check that everything was stored; what was not is no success (I-43)."""
+        if answer["analysis"] > ANALYSIS_VERSION:
             raise MemoryAdapterUnavailable(
                 f"the words are of a newer analysis by now: upgrade memcore to write here ({self._database.place})"
             )
-        await connection.execute(_MARK_INCOMPLETE.format(schema=self._database.schema), ANALYSIS_VERSION)
-
-
-def affected(status: str) -> int:
-    """Return how many rows a statement wrote, from what the server said about it."""
-    return int(status.rpartition(" ")[2])
+        if answer["count"] != count:
+            raise MalformedMemoryPayload(
+                f"the server stored {answer['count']} of {count} rows: a trigger or a rule? ({self._database.place})"
+            )
