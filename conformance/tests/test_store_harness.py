@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 import memcore
+from memcore_conformance.render import summary
 from memcore_conformance.run import run
 
 if TYPE_CHECKING:
@@ -49,3 +50,9 @@ def test_what_needs_a_faculty_is_unproven_and_what_needs_a_backend_is_not_claime
 def test_an_outage_is_proven_without_any_faculty() -> None:
     outcomes = {verdict.case: verdict.outcome for verdict in run(FiveMethods).verdicts}
     assert outcomes["I-70a"] == "passed"
+
+
+def test_what_the_harness_cannot_show_is_told_with_the_cases_that_it_would_take() -> None:
+    lines = summary(run(FiveMethods)).splitlines()
+    (line,) = [line for line in lines if line.startswith("unproven, the harness cannot show it: faults: ")]
+    assert "I-40b" in line

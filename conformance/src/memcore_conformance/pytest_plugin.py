@@ -74,13 +74,12 @@ class _Front:
             session.exitstatus = pytest.ExitCode.OK if collecting else pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:  # noqa: ANN401 - pytest does not export its type
-        from memcore_conformance.render import command, conclusion, table  # noqa: PLC0415
+        from memcore_conformance.render import command, summary  # noqa: PLC0415
 
         for run in self.runs.values():
             report = run.report()
             terminalreporter.section(f"conformance of {report.adapter}")
-            terminalreporter.line(table(report))
-            terminalreporter.line(conclusion(report))
+            terminalreporter.line(summary(report))
             if report.met:
                 terminalreporter.line(f"to certify: {command(report.adapter)} --certify FILE")
         if self._changed():

@@ -26,8 +26,8 @@ def report_text(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """Return the table and what is concluded from it."""
-    return f"{table(report)}\n\n{conclusion(report)}"
+    """Return the table, what the harness lacks, and what is concluded."""
+    return "\n\n".join(part for part in (table(report), lacking(report), conclusion(report)) if part)
 
 
 def table(report: Report) -> str:
@@ -40,6 +40,14 @@ def table(report: Report) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
     return "\n".join(lines)
+
+
+def lacking(report: Report) -> str:
+    """Return a line for everything that the harness cannot do, with the cases that are unproven for it."""
+    cases: dict[str, list[str]] = {}
+    for verdict in report.ended("unproven"):
+        cases.setdefault(str(verdict.note), []).append(verdict.case)
+    return "\n".join(f"unproven, {note}: {', '.join(names)}" for note, names in sorted(cases.items()))
 
 
 def failure_text(case: Case, verdict: Verdict, adapter: str) -> str:
