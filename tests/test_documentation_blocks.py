@@ -202,7 +202,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     programs = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", programs + os.pathsep + os.environ["PATH"])
     monkeypatch.setenv("PYTHONUTF8", "1")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"), prepend=os.pathsep)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "dumb")  # no colours, no progress bars
