@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from mutants import Items, KeptBackend, harmless, mutant
+from memcore import MemoryAdapterUnavailable
+
+from mutants import Items, KeptBackend, RemoteBackend, harmless, mutant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,6 +125,19 @@ class SharesItsReads(Items):
     async def _retrieve_soon(self, item_id: UUID) -> MemoryItem | None:
         await asyncio.sleep(0)
         return await super().retrieve(item_id)
+
+
+@mutant("I-71i")
+class ConnectsOnce(RemoteBackend):
+    """A connection that was cancelled while it was made is never made again."""
+
+    _started = False
+
+    async def _connect(self) -> None:
+        if self._started:
+            raise MemoryAdapterUnavailable("it is being opened")
+        self._started = True
+        await super()._connect()
 
 
 @harmless

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from memcore_conformance import expect
 from memcore_conformance.catalogue import case
+from memcore_conformance.items import Items
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Generator
@@ -107,6 +108,20 @@ async def a_cancelled_call_takes_no_other_with_it(trial: Trial) -> None:
                 break
     for one in given:
         expect.same_item(await items.retrieve(one.id), one, fields=trial.claims.exact_fields)
+
+
+@case("I-71i", claims=("items", "backend"))
+async def the_first_call_may_be_cancelled_at_every_await(trial: Trial) -> None:
+    """The call that opens a backend may be cancelled at any of its awaits: the same backend works afterwards."""
+    for place in range(_MOST_AWAITS):
+        backend = await trial.make_backend()
+        items = Items(backend.items, trial)
+        item = trial.item("tea")
+        reached = await _cancel_at(items.store(item), place)
+        await items.keep(item)
+        if not reached:
+            break
+        trial.step(f"cancelled at its await {place + 1}")
 
 
 def _ids(answer: object) -> object:
