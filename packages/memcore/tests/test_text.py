@@ -29,11 +29,51 @@ from memcore.kit.text import (
     may_be_date,
     searchable_strings,
 )
+from snowballstemmer.porter_stemmer import PorterStemmer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 GLUED_SIGNS = "™℠" + "".join(map(chr, (*range(0xBC, 0xBF), *range(0x2150, 0x215F))))
+ENGLISH_ENDINGS = (
+    *(
+        "",
+        "s",
+        "es",
+        "ies",
+        "sses",
+        "eed",
+        "ed",
+        "ing",
+        "tted",
+        "y",
+        "ational",
+        "tional",
+        "enci",
+        "anci",
+        "izer",
+        "abli",
+    ),
+    *("abli", "alli", "entli", "eli", "ousli", "ization", "ation", "ator", "alism", "iveness", "fulness", "ousness"),
+    *(
+        "aliti",
+        "iviti",
+        "biliti",
+        "icate",
+        "ative",
+        "alize",
+        "iciti",
+        "ical",
+        "ful",
+        "ness",
+        "al",
+        "ance",
+        "ence",
+        "er",
+        "ic",
+    ),
+    *("able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize", "e", "ll"),
+)
 any_text = st.text(st.characters(), max_size=40)  # surrogates and U+0000 included
 
 
@@ -412,6 +452,11 @@ def test_threads_analyse_at_once() -> None:
     text_module._STEMS.clear()
 
     assert at_once == [analyse(text) for text in texts]
+
+
+@given(st.text(ascii_lowercase, min_size=1, max_size=8), st.sampled_from(ENGLISH_ENDINGS))
+def test_english_words_have_the_stems_of_the_algorithm(word: str, ending: str) -> None:
+    assert analyse(word + ending) == [PorterStemmer().stemWord(word + ending) or word + ending]
 
 
 def test_the_stemmers_are_loaded_at_the_first_analysis() -> None:

@@ -173,10 +173,15 @@ def _stemmers() -> tuple[tuple[str, str, int, Callable[[str], str]], ...]:
     from snowballstemmer.russian_stemmer import RussianStemmer  # noqa: PLC0415
 
     return (
-        ("0", "z", 3, lambda word: PorterStemmer().stemWord(word)),
+        ("0", "z", 3, lambda word: PorterStemmer().stemWord(word) if word.endswith(_ENGLISH_ENDINGS) else word),
         ("\u0400", "\u052f", 1, lambda word: RussianStemmer().stemWord(word)),
         ("\u0600", "\u06ff", 1, lambda word: ArabicStemmer().stemWord(word)),
     )
 
 
+# All that the algorithm ever takes off or changes ends so; asking first saves most words its twenty microseconds.
+_ENGLISH_ENDINGS: Final = (
+    *("s", "e", "y", "ed", "ing", "ll", "al", "er", "ic", "ant", "ent", "ion", "ism", "iti", "ou", "li", "ci"),
+    *("ator", "ful"),
+)
 _STEMS: Final = _Stems()
