@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from memcore_conformance import cli
 from memcore_conformance.catalogue import catalogue
+from memcore_conformance.memory import MemoryHarness
 from mutants.write import ForeignIds
 from typer.testing import CliRunner
 
@@ -92,3 +93,12 @@ def test_a_failure_is_told_with_the_command_that_repeats_it(command: Command, mo
     result = command("ForeignIds", "--case", "I-43a")
     assert result.exit_code == cli.NOT_MET
     assert "  again     memcore conformance ForeignIds --case I-43a" in result.stderr
+
+
+def test_what_every_case_suffers_from_is_told_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        cli, "find_harness", lambda _name: type("Half", (), {"name": "half", "close": MemoryHarness.close})
+    )
+    result = command("half")
+    assert result.exit_code == cli.NOT_MET
+    assert result.stderr.count("because   the harness lacks make_backend, make_search_index_visible, ") == 1

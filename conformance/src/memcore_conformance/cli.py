@@ -106,9 +106,13 @@ def _judge(adapter: str, ids: list[str], *, as_json: bool) -> None:
     if unknown:
         _stop(f"no such case: {', '.join(unknown)}; --list shows them")
     factory = find_harness(adapter)
+    told: set[str | None] = set()
 
     def tell(part: Case, verdict: Verdict) -> None:
-        if not as_json and verdict.outcome in {"failed", "error"}:
+        if as_json or verdict.outcome not in {"failed", "error"}:
+            return
+        if verdict.failure or verdict.note not in told:  # a service that is missing is missing for every case
+            told.add(verdict.note)
             typer.echo(failure_text(part, verdict, adapter) + "\n", err=True)
 
     report = run(factory, cases=[catalogue()[name] for name in ids] or None, told=tell)

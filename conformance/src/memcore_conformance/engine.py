@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from memcore_conformance.claims import TO_BE_PROVEN, Claims
 from memcore_conformance.expect import describe
-from memcore_conformance.harness import Harness, InProcess
+from memcore_conformance.harness import Harness, InProcess, StoreHarness
 from memcore_conformance.trial import Trial, lacking
 from memcore_conformance.verdicts import Failure, Mismatch, ServiceMissing, Unproven, Verdict
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from memcore_conformance.catalogue import Case
-    from memcore_conformance.harness import HarnessFactory, StoreHarness
+    from memcore_conformance.harness import HarnessFactory
 
 T = TypeVar("T")
 
@@ -33,6 +33,7 @@ _GRACE: Final = 5.0
 """Seconds to stop and to close in, after the time of a case is over."""
 _SURVEY_SECONDS: Final = 20.0
 _TASKS_END_WITHIN: Final = 0.2
+_METHODS: Final = sorted(name for name in dir(Harness) if not name.startswith("_"))
 _QUIET: Final = "no error in the last step"
 
 
@@ -53,6 +54,8 @@ def survey(factory: HarnessFactory) -> Survey:
     answer = _in_thread(_survey(factory), seconds=_SURVEY_SECONDS)
     if isinstance(answer, Survey):
         return answer
+    if isinstance(answer, ServiceMissing):
+        raise answer
     msg = f"the adapter does not say what it claims: {describe(answer or TimeoutError('no answer'))}"
     raise ServiceMissing(msg) from answer
 
@@ -177,6 +180,9 @@ async def _close(trial: Trial, harness: Harness | StoreHarness, runner: asyncio.
 
 async def _survey(factory: HarnessFactory) -> Survey:
     harness = factory()
+    if not isinstance(harness, (Harness, StoreHarness)):
+        missing = [name for name in _METHODS if not hasattr(harness, name)]
+        raise ServiceMissing(f"the harness lacks {', '.join(missing)}")
     try:
         return await _ask_backend(harness) if isinstance(harness, Harness) else await _ask_store(harness)
     finally:
