@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,8 +35,11 @@ def main(arguments: list[str]) -> int:
     names = {name for name in arguments if not name.startswith("-")}
     mutants = [mutant for mutant in all_mutants() if mutant.name in names or not names]
     known: dict[str, list[str]] = json.loads(FAILING_SETS.read_text()) if FAILING_SETS.exists() else {}
-    found = {mutant.name: failing(mutant) for mutant in mutants}
+    order = [mutant.name for mutant in mutants]
+    with ProcessPoolExecutor() as workers:  # one for each core
+        found = dict(zip(order, workers.map(failing, order), strict=True))
     faults = [fault for mutant in mutants for fault in judge(mutant, found[mutant.name])]
+    faults += [f"{name}: several mutants are called so" for name, count in Counter(order).items() if count > 1]
     if not names:
         killers = {mutant.killer for mutant in mutants}
         faults += [f"{case.id}: no mutant names it as its killer" for case in catalogue() if case.id not in killers]
@@ -52,8 +57,9 @@ def main(arguments: list[str]) -> int:
     return 1 if faults else 0
 
 
-def failing(mutant: Mutant) -> list[str]:
+def failing(name: str) -> list[str]:
     """Return the cases that a mutant fails."""
+    mutant = next(mutant for mutant in all_mutants() if mutant.name == name)
     cases = None
     if isinstance(mutant.factory, type) and issubclass(mutant.factory, SqliteHarness):
         cases = [case for case in catalogue() if ONLY_OF_FILES & set(case.claims)]  # the others need no file to fail
