@@ -23,7 +23,7 @@ from memcore.kit.text import ANALYSIS_VERSION
 from memcore_sqlite.schema import analysis_version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memcore.items.model import MemoryItem
     from memcore.kit.query import CheckedQuery
@@ -75,6 +75,8 @@ class Conditions:
 
 Found = tuple[float, bytes, str]
 """`created_at`, id and payload of a row: in this order, rows compare as listings are ordered."""
+_Match = Candidate[tuple[int, bytes]]
+"""Keyed by the `seq` and the id of its row."""
 
 
 def newest(session: Session, conditions: Conditions, limit: int) -> list[MemoryItem]:
@@ -112,7 +114,7 @@ def best(session: Session, words: Sequence[str], conditions: Conditions, limit: 
     else:
         candidates = _indexed(session, words, conditions, limit)
     ranked = rank(words, candidates, weights=ITEM_WEIGHTS, limit=limit)
-    return [_load(session, candidate) for candidate, _score in ranked]
+    return [_load(session, match) for match, _score in ranked]
 
 
 def check_analysis(session: Session) -> None:
@@ -160,9 +162,7 @@ def _where(session: Session, conditions: Conditions, *, but: tuple[bytes, ...] =
     return " AND ".join(clauses), values
 
 
-def _sharing(
-    session: Session, words: Sequence[str], conditions: Conditions, driver: tuple[bytes, ...]
-) -> list[Candidate[int]]:
+def _sharing(session: Session, words: Sequence[str], conditions: Conditions, driver: tuple[bytes, ...]) -> list[_Match]:
     """Return the items that meet the conditions and share a word, by way of a group of terms."""
     where, values = _where(session, conditions, but=driver)
     listing = f"SELECT {_CANDIDATE} {_OF_TERM} AND {where}"
@@ -171,7 +171,7 @@ def _sharing(
     return [one for one in found.values() if not all(wanted.isdisjoint(field.split()) for field in one.fields)]
 
 
-def _indexed(session: Session, words: Sequence[str], conditions: Conditions, limit: int) -> list[Candidate[int]]:
+def _indexed(session: Session, words: Sequence[str], conditions: Conditions, limit: int) -> list[_Match]:
     """Return the items that meet the conditions and share a word, by way of FTS5: all, or those that it ranks first."""
     match = "{words tag_words} : (" + " OR ".join(f'"{word}"' for word in words) + ")"
     where, values = _where(session, conditions)
@@ -188,17 +188,17 @@ def _indexed(session: Session, words: Sequence[str], conditions: Conditions, lim
     return _preselected(session, joined, (match, *values), limit)
 
 
-def _preselected(session: Session, source: str, values: Sequence[object], limit: int) -> list[Candidate[int]]:
+def _preselected(session: Session, source: str, values: Sequence[object], limit: int) -> list[_Match]:
     """Return the items that FTS5 ranks first, of those that tie at the end the newest."""
     count = _PRESELECTED * max(limit, _FEWEST)
     scored = f"SELECT item_words.rowid AS seq, {_SCORE} AS score {source}"
-    first = f"SELECT {_CANDIDATE}, m.score FROM ({scored} ORDER BY score LIMIT ?) m CROSS JOIN items i ON i.seq = m.seq"
-    rows = sorted(session.execute(first, (*values, count + 1)), key=itemgetter(-1))
-    if len(rows) > count and rows[-1][-1] == rows[-2][-1]:
-        tied = f"SELECT {_CANDIDATE}, m.score FROM ({scored}) m CROSS JOIN items i ON i.seq = m.seq WHERE m.score <= ?"
+    first = f"SELECT m.score, {_CANDIDATE} FROM ({scored} ORDER BY score LIMIT ?) m CROSS JOIN items i ON i.seq = m.seq"
+    rows = sorted(session.execute(first, (*values, count + 1)), key=itemgetter(0))
+    if len(rows) > count and rows[-1][0] == rows[-2][0]:
+        tied = f"SELECT m.score, {_CANDIDATE} FROM ({scored}) m CROSS JOIN items i ON i.seq = m.seq WHERE m.score <= ?"
         order = "ORDER BY m.score, i.created_at DESC, i.id DESC LIMIT ?"
-        rows = session.execute(f"{tied} {order}", (*values, rows[-1][-1], count)).fetchall()
-    return [_candidate(row) for row in rows[:count]]
+        rows = session.execute(f"{tied} {order}", (*values, rows[-1][0], count)).fetchall()
+    return _as_candidates(row[1:] for row in rows[:count])
 
 
 def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
@@ -207,15 +207,15 @@ def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
     return int(counted.fetchone()[0])
 
 
-def _candidates(session: Session, listing: str, values: Sequence[object]) -> list[Candidate[int]]:
-    return [_candidate(row) for row in session.execute(listing, values)]
+def _candidates(session: Session, listing: str, values: Sequence[object]) -> list[_Match]:
+    return _as_candidates(session.execute(listing, values))
 
 
-def _candidate(row: Sequence[Any]) -> Candidate[int]:
-    seq, created_at, key, words, tag_words, *_score = row
-    return Candidate(seq, created_at, UUID(bytes=key), (words, tag_words))
+def _as_candidates(rows: Iterable[tuple[int, float, bytes, str, str]]) -> list[_Match]:
+    return [Candidate((seq, key), at, key, (words, tag_words)) for seq, at, key, words, tag_words in rows]
 
 
-def _load(session: Session, candidate: Candidate[int]) -> MemoryItem:
-    ((payload,),) = session.execute(_PAYLOAD, (candidate.key,))
-    return decode_item(candidate.id, candidate.created_at, payload)
+def _load(session: Session, match: _Match) -> MemoryItem:
+    seq, key = match.key
+    ((payload,),) = session.execute(_PAYLOAD, (seq,))
+    return decode_item(UUID(bytes=key), match.created_at, payload)

@@ -34,11 +34,14 @@ K = TypeVar("K")
 
 
 class Candidate(NamedTuple, Generic[K]):
-    """One match: the caller's key for it, what breaks ties, and each field's analysed words, joined by blanks."""
+    """One match: the caller's key for it, what breaks ties, and each field's analysed words, joined by blanks.
+
+    The ids of one search are all UUIDs, or all their bytes, which saves an adapter to make them for those that lose.
+    """
 
     key: K
     created_at: float
-    id: UUID
+    id: UUID | bytes
     fields: tuple[str, ...]
 
 
