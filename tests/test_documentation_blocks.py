@@ -50,7 +50,7 @@ FENCE = re.compile(
     r"(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
-INSTALLS = re.compile(r"(python3 -m venv|source \.venv|uv sync|nox|(?:pip|uv pip) install)\b")
+INSTALLS = re.compile(r"(python3 -m (?:venv|pip wheel)|source \.venv|uv sync|nox|(?:pip|uv pip) install)\b")
 INSTALLS_ITSELF = "pip install --editable"
 MEMBER = re.compile(r"(?:\./)?(packages/[\w-]+|conformance)(?:\[\w+\])?$")
 SECONDS = 300
