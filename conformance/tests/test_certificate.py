@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -102,6 +103,19 @@ def test_a_patched_suite_gives_no_certificate(before: str, named: str) -> None:
     assert _judged("memory", before=before).startswith(
         f"NONE the suite was changed while it ran: memcore_conformance.{named}"
     )
+
+
+def test_what_stands_on_the_path_or_in_the_folder_does_not_reach_a_certificate(
+    certificate: Certificate, tmp_path: Path
+) -> None:
+    patch = "from memcore_conformance import expect\nexpect.equal = expect.none = expect.ids = print\n"
+    for name in ("sitecustomize", "conftest"):
+        (tmp_path / f"{name}.py").write_text(patch)
+    command = [sys.executable, "-m", "memcore_conformance", "memory", "--certify", "c.json"]
+    environ = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONSTARTUP": str(tmp_path / "conftest.py")}
+    subprocess.run(command, cwd=tmp_path, env=environ, check=True, capture_output=True)
+    found = read_certificate(tmp_path / "c.json")
+    assert [verdict.outcome for verdict in found.verdicts] == [verdict.outcome for verdict in certificate.verdicts]
 
 
 def test_an_adapter_that_patches_the_suite_while_it_is_judged_gets_no_certificate() -> None:

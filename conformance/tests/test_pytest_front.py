@@ -105,6 +105,17 @@ def test_a_conftest_that_patches_a_comparator_makes_the_run_void(
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
+def test_a_plugin_that_patches_a_comparator_makes_the_run_void(
+    front: Front, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expect, "that", expect.that)  # what the plugin does is undone with this
+    pytester.makepyfile(cheating="from memcore_conformance import expect\nexpect.that = lambda *_, **__: None")
+    pytester.syspathinsert()
+    result = front("-p", "cheating", "--adapter", "memory")
+    assert "VOID: the suite was changed while it ran: memcore_conformance.expect.that" in result.stdout.str()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
 def test_a_failing_case_is_told_in_a_few_lines(front: Front, pytester: pytest.Pytester) -> None:
     pytester.makeconftest(_BROKEN)
     result = front("--adapter", "broken")
