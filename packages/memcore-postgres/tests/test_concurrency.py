@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from conftest import Store
 
 
-class Counting(asyncpg.Connection):  # type: ignore[misc] - the driver ships no types
+class Counting(asyncpg.Connection):  # type: ignore[misc]  # the driver ships no types
     """Counts the statements that are sent, each of which is one round trip."""
 
     statements: list[str]

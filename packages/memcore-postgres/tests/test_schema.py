@@ -7,7 +7,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from memcore import MemoryAdapterError, MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem, MemoryQuery
+from memcore import (
+    MalformedMemoryPayload,
+    MemoryAdapterError,
+    MemoryAdapterUnavailable,
+    MemoryConfigurationError,
+    MemoryItem,
+    MemoryQuery,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -58,7 +65,7 @@ async def test_a_newer_schema_is_refused_and_left_untouched(backend: PostgresBac
 @pytest.mark.parametrize("table", ["items", "meta"])
 async def test_a_schema_with_other_tables_is_refused_and_left_untouched(store: Store, table: str) -> None:
     await store.server.execute(f"CREATE SCHEMA {store.schema}", f"CREATE TABLE {store.schema}.{table} (mine text)")
-    with pytest.raises(MemoryConfigurationError, match="another application"):
+    with pytest.raises(MalformedMemoryPayload, match="another application"):
         await store.connect().open()
     rows = await store.fetch("SELECT relname::text FROM pg_class WHERE relnamespace = $1::regnamespace", store.schema)
     assert [row["relname"] for row in rows] == [table]
@@ -73,7 +80,7 @@ async def test_a_server_that_is_too_old_is_refused(store: Store, monkeypatch: py
 async def test_an_opening_that_failed_may_be_tried_again(store: Store) -> None:
     await store.server.execute(f"CREATE SCHEMA {store.schema}", f"CREATE TABLE {store.schema}.items (mine text)")
     backend = store.connect()
-    with pytest.raises(MemoryConfigurationError):
+    with pytest.raises(MalformedMemoryPayload):
         await backend.open()
     await store.fetch("DROP TABLE items")
     await backend.open()

@@ -11,6 +11,8 @@ from memcore_postgres.settings import PostgresSettings
 if TYPE_CHECKING:
     from memcore.backend import Backend
 
+    from memcore_postgres.testing import PostgresHarness
+
 
 @hookimpl
 def memcore_adapters() -> list[Adapter]:
@@ -25,6 +27,14 @@ def memcore_adapters() -> list[Adapter]:
             settings=PostgresSettings,
         )
     ]
+
+
+@hookimpl
+def memcore_harnesses() -> list[type[PostgresHarness]]:
+    """Offer the harness of `postgresql://`."""
+    from memcore_postgres.testing import PostgresHarness  # noqa: PLC0415 - loads the driver
+
+    return [PostgresHarness]
 
 
 def _connect(settings: PostgresSettings) -> Backend:

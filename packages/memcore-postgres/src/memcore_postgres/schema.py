@@ -11,7 +11,12 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 import asyncpg
-from memcore.errors import MemoryAdapterError, MemoryAdapterUnavailable, MemoryConfigurationError
+from memcore.errors import (
+    MalformedMemoryPayload,
+    MemoryAdapterError,
+    MemoryAdapterUnavailable,
+    MemoryConfigurationError,
+)
 from memcore.kit.text import ANALYSIS_VERSION
 
 _ITEMS: Final = """
@@ -74,8 +79,8 @@ async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
     Raises:
         MemoryAdapterUnavailable: a newer version wrote the tables; they are left untouched.
         MemoryAdapterError: the role lacks a right; the message holds the statement that grants it.
-        MemoryConfigurationError: the server is too old, the database cannot hold every text, or the schema holds
-            other tables.
+        MalformedMemoryPayload: the schema holds tables of another application; they are left untouched.
+        MemoryConfigurationError: the server is too old, or the database cannot hold every text.
     """
     look = await connection.fetchrow(_LOOK, schema)
     if look["number"] < OLDEST_SERVER * 10_000:
@@ -90,7 +95,9 @@ async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
     except asyncpg.InsufficientPrivilegeError as error:
         raise MemoryAdapterError(_missing_right(look, schema)) from error
     except (asyncpg.DuplicateTableError, asyncpg.UndefinedColumnError) as error:
-        raise MemoryConfigurationError(f"schema {schema} holds tables of another application: name another") from error
+        raise MalformedMemoryPayload(
+            f"schema {schema} holds tables of another application; they were left untouched: name another schema"
+        ) from error
     return Server(look["version"], look["flushes"])
 
 
