@@ -316,6 +316,7 @@ ErrorCode = Literal[
     "unauthenticated",
     "forbidden",
     "no_such_route",
+    "no_such_method",
     "invalid_request",
     "too_large",
 ]
@@ -416,6 +417,7 @@ _FAULTS: Final[dict[ErrorCode, _Fault]] = {
     "unauthenticated": _Fault(401, MemoryAdapterError, "the memory service needs a token that it knows"),
     "forbidden": _Fault(403, MemoryAdapterError, "the token does not allow this"),
     "no_such_route": _Fault(404, MalformedMemoryPayload, "the memory service has no such route"),
+    "no_such_method": _Fault(405, MalformedMemoryPayload, "the route of the memory service has another method"),
     "invalid_request": _Fault(422, MalformedMemoryPayload, "the request is not what the protocol says"),
     "too_large": _Fault(413, UnsupportedMemoryItem, "the request is larger than the memory service takes"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from memcore.backend import Backend
+    from memcore_http.wire import ErrorCode
     from starlette.requests import Request
 
     from memcore_server.tokens import Tokens
+
+_BY_STATUS: Final[dict[int, ErrorCode]] = {404: "no_such_route", 405: "no_such_method"}
 
 
 def create_app(
@@ -59,7 +62,7 @@ def create_app(
         exception_handlers={RequestValidationError: _refuse_invalid, HTTPException: _refuse_unknown},
     )
     app.state.backends = backends
-    app.state.probed = tokens.first_namespace if tokens else DEFAULT_NAMESPACE
+    app.state.probed = tokens.namespaces[0] if tokens else DEFAULT_NAMESPACE
     app.add_middleware(Gate, tokens=tokens, limits=bounds, log=log)
     app.include_router(probes)
     app.include_router(router)
@@ -74,4 +77,8 @@ async def _refuse_invalid(_request: Request, error: Exception) -> NoReturn:
 
 
 async def _refuse_unknown(_request: Request, error: Exception) -> NoReturn:
-    raise Refused("no_such_route" if getattr(error, "status_code", 0) in {404, 405} else "invalid_request") from error
+    """Tell that there is no such route, or no such method, or that the body is no JSON."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for no other
+    raise Refused(
+        _BY_STATUS.get(error.status_code, "invalid_request"), allow=(error.headers or {}).get("Allow")
+    ) from error

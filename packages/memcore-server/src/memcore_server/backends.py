@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memcore.errors import MemoryConfigurationError
 from memcore.items.store import ManagedMemoryStore
 from memcore_http.wire import Opening
 
@@ -48,14 +49,17 @@ class Backends:
         """Return the namespace with its backend open.
 
         Raises:
-            Refused: there are too many of them already.
+            Refused: there are too many of them already, or none can have that name.
             MemcoreError: it cannot be opened now.
         """
         served = self._served.get(namespace)
         if served is None:
             if len(self._served) >= self._limits.namespaces:
                 raise Refused("busy", "the memory service has too many namespaces in use; nothing was begun")
-            served = self._served[namespace] = Served(self._connect(namespace))
+            try:
+                served = self._served[namespace] = Served(self._connect(namespace))
+            except MemoryConfigurationError as error:
+                raise Refused("invalid_request", "the store takes no namespace of that name") from error
         if served.opening is None:
             await served.backend.open()
             served.is_managed = isinstance(served.backend.items, ManagedMemoryStore)

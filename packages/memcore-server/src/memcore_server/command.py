@@ -75,12 +75,12 @@ def serve(
     def connect(namespace: str) -> Backend:
         return memcore.connect(url, namespace=namespace)
 
-    connect("default")  # a wrong URL or setting is told at once
+    for namespace in known.namespaces if known else ["default"]:
+        connect(namespace)  # a wrong URL, setting or name is told at once
     with _listen(host, port) as listener:
         place = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        _tell(f"serving {mask_url(url)} at {place}")
-        if known is None:
-            _tell("WARNING: no tokens: every program on this machine may read, change and erase everything")
+        warning = "; WARNING: no tokens: every program on this machine may read, change and erase everything"
+        _tell(f"serving {mask_url(url)} at {place}" + ("" if known else warning))
         _run(connect, known, limits, listener, grace)
 
 
@@ -127,10 +127,16 @@ def _is_loopback(host: str) -> bool:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio sends small writes at once only where the protocol is named; else an answer waits 40 ms for the client
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(2048)
     except OSError as error:
+        listener.close()
         raise MemoryConfigurationError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+    return listener
 
 
 def _tell(text: str) -> None:

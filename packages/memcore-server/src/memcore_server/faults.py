@@ -13,14 +13,19 @@ if TYPE_CHECKING:
     from memcore_http.wire import ErrorCode
 
 _FRAMES: Final = 3
+_HEADERS: Final[dict[ErrorCode, dict[str, str]]] = {
+    "busy": {"retry-after": "1"},
+    "unauthenticated": {"www-authenticate": "Bearer"},
+}
 
 
 class Refused(Exception):
     """The service refuses a request for a reason of its own."""
 
-    def __init__(self, code: ErrorCode, message: str | None = None) -> None:
+    def __init__(self, code: ErrorCode, message: str | None = None, *, allow: str | None = None) -> None:
         super().__init__(code)
         self.body = ErrorBody.stating(code, message)
+        self.headers = {"allow": allow} if allow else _HEADERS.get(code, {})
 
 
 def answer_to(error: Exception) -> ErrorBody:

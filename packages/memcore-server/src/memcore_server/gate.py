@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from memcore_server.faults import Refused, answer_to, explanation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -57,7 +57,7 @@ class Gate:
         except Exception as error:  # noqa: BLE001 - every error becomes an answer
             body = answer_to(error)
             exchange.reason = explanation(error, body)
-            await exchange.refuse(body)
+            await exchange.refuse(body, error.headers if isinstance(error, Refused) else {})
         except asyncio.CancelledError:
             exchange.code = "cancelled"
             raise
@@ -154,18 +154,14 @@ class _Exchange:
             self._sent += len(message.get("body", b""))
         await self._send(message)
 
-    async def refuse(self, body: ErrorBody) -> None:
+    async def refuse(self, body: ErrorBody, headers: Mapping[str, str]) -> None:
         """Answer with an error, unless an answer is on its way already."""
         self.code = body.code
         if self._status is not None:
             raise RuntimeError(body.code)  # makes the server cut the connection: half an answer is none
         encoded = body.model_copy(update={"request": self._id}).encode()
-        headers = [("content-type", "application/json"), ("content-length", str(len(encoded)))]
-        if body.code == "busy":
-            headers.append(("retry-after", "1"))
-        if body.code == "unauthenticated":
-            headers.append(("www-authenticate", "Bearer"))
-        raw = [(name.encode(), value.encode()) for name, value in headers]
+        own = {"content-type": "application/json", "content-length": str(len(encoded))}
+        raw = [(name.encode(), value.encode()) for name, value in (own | dict(headers)).items()]
         await self.send({"type": "http.response.start", "status": body.status, "headers": raw})
         await self.send({"type": "http.response.body", "body": encoded})
 

@@ -78,9 +78,9 @@ class Tokens:
         return found
 
     @property
-    def first_namespace(self) -> str:
-        """The namespace of the first token."""
-        return next(iter(self._tokens.values())).namespace
+    def namespaces(self) -> list[str]:
+        """The namespaces of the tokens, each once, in order."""
+        return list(dict.fromkeys(token.namespace for token in self._tokens.values()))
 
     def __len__(self) -> int:
         return len(self._tokens)
