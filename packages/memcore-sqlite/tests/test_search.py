@@ -162,7 +162,8 @@ async def test_conditions_hold_before_the_limit_among_many_matches(backend: Sqli
 
 
 async def test_of_many_that_tie_the_newest_come_first(backend: SqliteBackend) -> None:
-    await backend.items.store_many(numbered(1_000, content="tea"))
+    items = numbered(1_000, content="tea")
+    await backend.items.store_many(items[500:] + items[:500])
     assert await numbers(backend, text="tea", limit=3) == [999, 998, 997]
 
 

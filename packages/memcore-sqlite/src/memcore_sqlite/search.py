@@ -9,7 +9,6 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -23,7 +22,7 @@ from memcore.kit.text import ANALYSIS_VERSION
 from memcore_sqlite.schema import analysis_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from memcore.items.model import MemoryItem
     from memcore.kit.query import CheckedQuery
@@ -189,16 +188,17 @@ def _indexed(session: Session, words: Sequence[str], conditions: Conditions, lim
 
 
 def _preselected(session: Session, source: str, values: Sequence[object], limit: int) -> list[_Match]:
-    """Return the items that FTS5 ranks first, of those that tie at the end the newest."""
+    """Return the items that FTS5 ranks first, of those that tie at the end the newest.
+
+    Ties are the rule: short texts with one common word have few scores. All are scored once, and those that are not
+    behind the last place are looked up.
+    """
     count = _PRESELECTED * max(limit, _FEWEST)
     scored = f"SELECT item_words.rowid AS seq, {_SCORE} AS score {source}"
-    first = f"SELECT m.score, {_CANDIDATE} FROM ({scored} ORDER BY score LIMIT ?) m CROSS JOIN items i ON i.seq = m.seq"
-    rows = sorted(session.execute(first, (*values, count + 1)), key=itemgetter(0))
-    if len(rows) > count and rows[-1][0] == rows[-2][0]:
-        tied = f"SELECT m.score, {_CANDIDATE} FROM ({scored}) m CROSS JOIN items i ON i.seq = m.seq WHERE m.score <= ?"
-        order = "ORDER BY m.score, i.created_at DESC, i.id DESC LIMIT ?"
-        rows = session.execute(f"{tied} {order}", (*values, rows[-1][0], count)).fetchall()
-    return _as_candidates(row[1:] for row in rows[:count])
+    last = "SELECT max(score) FROM (SELECT score FROM scored ORDER BY score LIMIT ?)"
+    best = f"SELECT {_CANDIDATE} FROM scored s CROSS JOIN items i ON i.seq = s.seq WHERE s.score <= ({last})"
+    order = "ORDER BY s.score, i.created_at DESC, i.id DESC LIMIT ?"
+    return _candidates(session, f"WITH scored AS ({scored}) {best} {order}", (*values, count, count))
 
 
 def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
@@ -208,10 +208,7 @@ def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
 
 
 def _candidates(session: Session, listing: str, values: Sequence[object]) -> list[_Match]:
-    return _as_candidates(session.execute(listing, values))
-
-
-def _as_candidates(rows: Iterable[tuple[int, float, bytes, str, str]]) -> list[_Match]:
+    rows = session.execute(listing, values)
     return [Candidate((seq, key), at, key, (words, tag_words)) for seq, at, key, words, tag_words in rows]
 
 
