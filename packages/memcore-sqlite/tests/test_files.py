@@ -20,6 +20,7 @@ from memcore import (
 )
 from memcore_sqlite import schema, session
 from memcore_sqlite.backend import SqliteBackend
+from memcore_sqlite.settings import SqliteSettings
 
 if TYPE_CHECKING:
     from memcore_sqlite.session import Session
@@ -322,6 +323,16 @@ async def test_an_older_sqlite_is_refused_with_both_versions(connect: Connect, m
     monkeypatch.setattr(session, "OLDEST_SQLITE", (99, 0, 0))
     with pytest.raises(MemoryAdapterUnavailable, match=rf"SQLite 99\.0\.0 is needed.* {sqlite3.sqlite_version}"):
         await connect().open()
+
+
+async def test_an_sqlite_without_full_text_search_is_refused(path: Path) -> None:
+    class Plain(session.Session):
+        def execute(self, sql: str, *parameters: object) -> sqlite3.Cursor:
+            return super().execute(sql.replace("fts5_source_id", "no_such_function"), *parameters)
+
+    backend = SqliteBackend(SqliteSettings(path=path), make_session=Plain)
+    with pytest.raises(MemoryAdapterUnavailable, match="FTS5"):
+        await backend.open()
 
 
 def make_folder(path: Path) -> None:
