@@ -118,6 +118,13 @@ async def test_the_database_does_not_exist(store: Store) -> None:
     assert "create it first" in shown
 
 
+async def test_a_database_that_accepts_no_connections_is_an_outage(store: Store) -> None:
+    await store.server.execute("CREATE DATABASE shut ALLOW_CONNECTIONS false")
+    shown = await fails_to_open(store.url(database="shut"), MemoryAdapterUnavailable)
+    assert "accepts no connections" in shown
+    await store.server.execute("DROP DATABASE shut")
+
+
 async def test_a_database_that_cannot_hold_every_text_is_refused(store: Store) -> None:
     await store.server.execute("CREATE DATABASE narrow TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
     shown = await fails_to_open(store.url(database="narrow"), MemoryConfigurationError)

@@ -49,6 +49,7 @@ _BY_CODE: Final[dict[str, _Fault]] = {
     "42P05": _POOLER,
     "53100": (MemoryAdapterUnavailable, "the server's disk is full"),
     "53300": (MemoryAdapterUnavailable, "the server has too many connections: lower max_size, or raise its limit"),
+    "55000": (MemoryAdapterUnavailable, "the database accepts no connections now"),
     "55P03": (MemoryAdapterUnavailable, "somebody else holds a lock that is needed"),
     "57014": (MemoryAdapterUnavailable, "the statement was cancelled: it took too long, or somebody did so by hand"),
     "57P03": (MemoryAdapterUnavailable, "the server is starting up or shutting down"),

