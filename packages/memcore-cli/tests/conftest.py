@@ -48,7 +48,7 @@ class Result:
         return self.stderr.decode("utf-8")
 
     @property
-    def json(self) -> Any:  # noqa: ANN401 - any JSON value
+    def json(self) -> Any:
         return json.loads(self.stdout)
 
 
@@ -110,7 +110,7 @@ def url(tmp_path: Path) -> str:
 class PickyStore(InMemoryStore):
     """Three methods and no more; refuses the content "bad"."""
 
-    async def store(self, item: MemoryItem) -> Any:  # noqa: ANN401 - the id
+    async def store(self, item: MemoryItem) -> Any:
         if item.content == "bad":
             raise UnsupportedMemoryItem(field="content", reason="it is bad")
         return await super().store(item)
@@ -174,7 +174,7 @@ class FakePlugin:
         return self._commands
 
 
-def registry_of(backend: FakeBackend, *commands: Any) -> Fakes:  # noqa: ANN401 - also what is no app
+def registry_of(backend: FakeBackend, *commands: Any) -> Fakes:
     """Return a registry in which `fake://` is the backend."""
     registry = Registry.discover(())
     registry.register(FakePlugin(backend, list(commands)), name="fake", distribution="fake-distribution")

@@ -19,7 +19,7 @@ from memcore_cli.app import app
 if TYPE_CHECKING:
     from conftest import FakeBackend, Fakes, Run
 
-SECRET = "s3cr3t-PASS"  # noqa: S105 - what must be shown nowhere
+SECRET = "s3cr3t-PASS"
 SECRET_URLS = [
     f"fake://bob:{SECRET}@db.internal/x",
     f"fake://bob:{SECRET}/of?odd#signs@db.internal/x",
