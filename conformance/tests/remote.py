@@ -92,6 +92,10 @@ class Service:
     async def ping(self) -> dict[str, Any]:
         return {}
 
+    def clear(self) -> None:
+        self.rows.clear()
+        self._indexes.clear()
+
     async def show(self, namespace: str, rows: Sequence[Row | None]) -> None:
         await self._index(namespace).store_many([_decode(row) for row in rows if row])
 
@@ -320,7 +324,7 @@ class RemoteHarness:
         return self.backend_type(self.wire, RemoteSettings.resolve("remote://", settings, prefix="REMOTE_", environ={}))
 
     async def reset(self) -> None:
-        self.service.rows.clear()
+        self.service.clear()
 
     async def make_search_index_visible(self) -> None:
         await self.service.show_all()
