@@ -70,7 +70,7 @@ class HttpSettings(AdapterSettings):
     """Seconds to wait for a connection while all are in use: as long as the slowest call may hold one."""
 
     max_connections: int = Field(default=32, ge=1, le=1000)
-    """Connections at most, far below what a service takes (128 requests at once); further calls wait for one."""
+    """Connections at most, far below what a service takes (512 requests at once); further calls wait for one."""
 
     idle_lifetime: float = Field(default=30.0, ge=0, le=3600)
     """Seconds after which an unused connection is closed: before the service (75) or a proxy (60 and more) does it,

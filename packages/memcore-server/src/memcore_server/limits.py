@@ -14,7 +14,7 @@ class ServiceLimits(BaseModel, frozen=True, extra="forbid"):
     request_seconds: float = Field(default=25.0, gt=0)
     """Seconds from the head of a request to its answer: below the 30 that a client waits by default."""
 
-    requests: int = Field(default=128, ge=1)
+    requests: int = Field(default=512, ge=1)
     """Requests at once; a further one is told to come back in a second."""
 
     namespaces: int = Field(default=64, ge=1)
