@@ -15,6 +15,7 @@ from memcore import (
     MemoryItem,
     MemoryQuery,
 )
+from memcore_postgres.schema import prepare
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,6 +46,15 @@ async def test_ten_processes_may_open_at_once(store: Store) -> None:
 async def test_ten_backends_may_open_at_once(store: Store) -> None:
     await asyncio.gather(*(store.connect().open() for _ in range(10)))
     assert [tuple(row) for row in await store.fetch("SELECT schema_version FROM meta")] == [(1,)]
+
+
+async def test_sessions_that_a_pooler_keeps_warm_may_make_the_tables_at_once(store: Store) -> None:
+    sessions = [await store.server.connect() for _ in range(4)]
+    for schema in (store.schema, f"{store.schema}_b", f"{store.schema}_c"):
+        await asyncio.gather(*(prepare(session, f'"{schema}"') for session in sessions))
+        await store.server.execute(f"DROP SCHEMA {schema} CASCADE")
+    for session in sessions:
+        await session.close()
 
 
 async def test_opening_again_changes_nothing(store: Store) -> None:

@@ -35,6 +35,10 @@ _POOLER: Final = (
 _GONE: Final = (MemoryAdapterUnavailable, "the tables are gone, or of another version: connect again")
 _DAMAGED: Final = (MalformedMemoryPayload, "the server reports damaged data")
 _BY_CODE: Final[dict[str, _Fault]] = {
+    "08P01": (
+        MemoryAdapterUnavailable,
+        "the server or a pooler broke off; behind one in transaction mode set statement_cache_size=0",
+    ),
     "25006": (MemoryAdapterUnavailable, "the server is read-only, a standby perhaps: connect to the primary"),
     "26000": _POOLER,
     "28000": _REFUSED,

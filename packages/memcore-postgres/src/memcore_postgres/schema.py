@@ -52,8 +52,13 @@ _LOOK: Final = """
     SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
         current_setting('server_encoding') AS encoding,
         current_setting('fsync') = 'on' AND current_setting('synchronous_commit') <> 'off' AS flushes,
-        current_user::text AS role, current_database()::text AS database, to_regnamespace($1) IS NOT NULL AS has_schema,
-        EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relname = 'meta') AS has_tables
+        current_user::text AS role, current_database()::text AS database
+"""
+# Functions such as to_regclass may answer from what the session remembers; this reads the catalog itself.
+_FIND: Final = """
+    SELECT count(*) > 0 AS schema, count(pg_class.oid) > 0 AS tables
+    FROM pg_namespace LEFT JOIN pg_class ON relnamespace = pg_namespace.oid AND relname = 'meta'
+    WHERE '"' || nspname || '"' = $1
 """
 OLDEST_SERVER: Final = 13
 """The oldest PostgreSQL that has what is used here and is still maintained; tested with 15 and 18."""
@@ -82,18 +87,19 @@ async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
         MalformedMemoryPayload: the schema holds tables of another application; they are left untouched.
         MemoryConfigurationError: the server is too old, or the database cannot hold every text.
     """
-    look = await connection.fetchrow(_LOOK, schema)
+    look = await connection.fetchrow(_LOOK)
     if look["number"] < OLDEST_SERVER * 10_000:
         raise MemoryConfigurationError(f"PostgreSQL {OLDEST_SERVER} or newer is needed; this is {look['version']}")
     if look["encoding"] != "UTF8":
         raise MemoryConfigurationError(
             f"database {look['database']!r} is encoded in {look['encoding']}: use one that is made with ENCODING 'UTF8'"
         )
+    there = await connection.fetchrow(_FIND, schema)
     try:
-        if not look["has_tables"] or await _read_version(connection, schema) < SCHEMA_VERSION:
-            await _migrate(connection, schema, has_schema=look["has_schema"])
+        if not there["tables"] or await _read_version(connection, schema) < SCHEMA_VERSION:
+            await _migrate(connection, schema)
     except asyncpg.InsufficientPrivilegeError as error:
-        raise MemoryAdapterError(_missing_right(look, schema)) from error
+        raise MemoryAdapterError(_missing_right(look, there, schema)) from error
     except (asyncpg.DuplicateTableError, asyncpg.UndefinedColumnError) as error:
         raise MalformedMemoryPayload(
             f"schema {schema} holds tables of another application; they were left untouched: name another schema"
@@ -120,13 +126,13 @@ async def _read_version(connection: asyncpg.Connection, schema: str) -> int:
     return version
 
 
-async def _migrate(connection: asyncpg.Connection, schema: str, *, has_schema: bool) -> None:
+async def _migrate(connection: asyncpg.Connection, schema: str) -> None:
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_of(schema))
-        if not has_schema:
-            await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-        has_tables = await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", f"{schema}.meta")
-        version = await _read_version(connection, schema) if has_tables else 0  # another process may have been faster
+        there = await connection.fetchrow(_FIND, schema)  # another process may have been faster
+        if not there["schema"]:
+            await connection.execute(f"CREATE SCHEMA {schema}")
+        version = await _read_version(connection, schema) if there["tables"] else 0
         for step in _STEPS[version:]:
             await connection.execute(step.format(schema=schema, analysis=ANALYSIS_VERSION))
         await connection.execute(_RAISE.format(schema=schema, version=SCHEMA_VERSION))
@@ -137,12 +143,12 @@ def _lock_of(schema: str) -> int:
     return int.from_bytes(blake2b(f"memcore {schema}".encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def _missing_right(look: asyncpg.Record, schema: str) -> str:
+def _missing_right(look: asyncpg.Record, there: asyncpg.Record, schema: str) -> str:
     """Return an error's text with the exact statements for who may execute them."""
     role = '"' + look["role"].replace('"', '""') + '"'
-    if not look["has_schema"]:
+    if not there["schema"]:
         statements = f"CREATE SCHEMA {schema} AUTHORIZATION {role};"
-    elif not look["has_tables"]:
+    elif not there["tables"]:
         statements = f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {role};"
     else:
         statements = (
