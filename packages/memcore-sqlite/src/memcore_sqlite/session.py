@@ -44,6 +44,7 @@ class Session(sqlite3.Connection):
     """Seconds that `insist` waits for another process."""
     broken: bool = False
     """Whether an error made what this connection knows of its file doubtful."""
+    _name: str | None = None
     _identity: tuple[int, int] | None = None
 
     def insist(self, action: Callable[[], T]) -> T:
@@ -70,7 +71,7 @@ class Session(sqlite3.Connection):
             FileNotFoundError: it was moved or deleted.
             MemoryAdapterUnavailable: another file is there. Opening that one beside this one's log would damage it.
         """
-        if self.path is not None and _identify(self.path) != self._identity:
+        if self._name is not None and _identify(self._name) != self._identity:
             raise MemoryAdapterUnavailable(
                 f"{self.path} was replaced by another file while it was open; close everything that uses it, delete "
                 f"{self.path}-wal and {self.path}-shm, which belong to the file that was there, and connect again"
@@ -79,7 +80,8 @@ class Session(sqlite3.Connection):
     def remember_file(self) -> None:
         """Remember which file this is."""
         if self.path is not None:
-            self._identity = _identify(self.path)
+            self._name = str(self.path)
+            self._identity = _identify(self._name)
 
     def abandon(self) -> None:
         """Close, whatever state it is in."""
@@ -148,6 +150,6 @@ def _lacks(payload: str, key: str) -> bool:
         return True  # decoding the row as a hit will say what is wrong with it
 
 
-def _identify(path: Path) -> tuple[int, int]:
-    status = os.stat(path)  # noqa: PTH116 - on the way of every call
+def _identify(name: str) -> tuple[int, int]:
+    status = os.stat(name)  # noqa: PTH116 - on the way of every call, and twice as fast without a Path
     return status.st_dev, status.st_ino
