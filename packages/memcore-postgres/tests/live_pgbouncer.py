@@ -1,6 +1,6 @@
 """Everything works behind a real pgbouncer in transaction mode, old enough not to follow prepared statements.
 
-Run by `nox -s live` alone, since it needs pgbouncer installed.
+Run by naming it, since it needs pgbouncer: `pytest packages/memcore-postgres/tests/live_pgbouncer.py`.
 """
 
 from __future__ import annotations
