@@ -80,10 +80,12 @@ class Items:
         return await self._does(text, lambda: self._managed.scan(after=after, limit=limit))
 
     async def scan_all(self, *, limit: int = 500) -> list[MemoryItem]:
-        """Scan page after page to the end."""
+        """Scan page after page to the end; a cursor that comes again would never lead there."""
         page = await self.scan(limit=limit)
-        found = list(page.items)
+        found, cursors = list(page.items), set[str]()
         while page.next is not None:
+            expect.that(page.next not in cursors, expected="a cursor that leads on", got="one that was there before")
+            cursors.add(page.next)
             page = await self.scan(after=page.next, limit=limit)
             found += page.items
         return found
