@@ -104,6 +104,13 @@ async def test_purge_removes_the_bytes_of_what_was_erased(backend: PostgresBacke
     assert b"zanzibarsecret" not in data
 
 
+async def test_the_statistics_of_the_server_keep_no_content(backend: PostgresBackend, store: Store) -> None:
+    await filled(backend)
+    await store.fetch("ANALYZE items")
+    kept = await store.fetch("SELECT attname FROM pg_stats WHERE tablename = 'items' AND schemaname = $1", store.schema)
+    assert {name for (name,) in kept} == {"namespace", "id", "created_at", "terms"}
+
+
 @pytest.mark.usefixtures("backend")
 async def test_only_the_owner_may_purge(store: Store) -> None:
     await store.server.execute(

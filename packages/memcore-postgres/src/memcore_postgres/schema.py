@@ -39,6 +39,9 @@ _ITEMS: Final = """
         ) STORED,
         PRIMARY KEY (namespace, id)
     );
+    -- Statistics are copies of values, beyond the reach of any erasure; no plan needs those of content.
+    ALTER TABLE {schema}.items ALTER payload SET STATISTICS 0, ALTER words SET STATISTICS 0,
+        ALTER tag_words SET STATISTICS 0, ALTER lexemes SET STATISTICS 0;
     CREATE INDEX items_by_time ON {schema}.items (namespace, created_at, id);
     -- One index for words and terms, so that a search in one namespace, or under a filter, reads only what is there.
     -- What was written last waits in a list that every search reads: by default, 4 MB cost milliseconds.
