@@ -24,6 +24,8 @@ MEMBERS = {  # name of the distribution: its project table
 FOLDERS = tuple(f"./{member['folder']}" for member in MEMBERS.values())
 BUILT = Path("dist")
 JUDGED = ("memory", "sqlite")  # the adapters whose harnesses need no service
+LIVE = ("postgres",)  # and those whose harnesses start one, or take one that the environment names
+CERTIFICATES = Path("conformance/certificates")
 
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["lint", "types", "docs", "conformance", "mutants", "tests"]
@@ -68,11 +70,18 @@ def conformance(session: nox.Session) -> None:
 def certificates(session: nox.Session) -> None:
     """Write the certificates of the adapters that need no service, and the tables that are made from them."""
     session.install(*PINNED, *FOLDERS)
-    files = [f"conformance/certificates/{adapter}.json" for adapter in JUDGED]
-    for adapter, file in zip(JUDGED, files, strict=True):
-        session.run("memcore", "conformance", adapter, "--certify", file)
-    pages = ("README.md", "docs/reference/compatibility.md")
-    session.run("python", "-m", "memcore_conformance.compatibility", *files, "--into", *pages)
+    _certify(session, JUDGED)
+
+
+@nox.session
+def live(session: nox.Session) -> None:
+    """Certify the adapters that need a service, over real ones: started here, or named by `MEMCORE_LIVE_…_URL`."""
+    session.install(*PINNED, *FOLDERS, *_tools("tests"))
+    if shutil.which("pgbouncer", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin"):
+        session.run("pytest", "packages/memcore-postgres/tests/live_pgbouncer.py")
+    else:
+        session.warn("pgbouncer is not installed: nothing is shown of postgres behind it")
+    _certify(session, LIVE)
 
 
 @nox.session
@@ -140,6 +149,14 @@ def docs(session: nox.Session) -> None:
     """Build the documentation into site/; a broken link or reference is an error."""
     session.install(*PINNED, *_tools("docs"))
     session.run("mkdocs", "build", "--strict", *session.posargs, env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+def _certify(session: nox.Session, adapters: tuple[str, ...]) -> None:
+    for adapter in adapters:
+        session.run("memcore", "conformance", adapter, "--certify", str(CERTIFICATES / f"{adapter}.json"))
+    files = map(str, sorted(CERTIFICATES.glob("*.json")))
+    pages = ("README.md", "docs/reference/compatibility.md")
+    session.run("python", "-m", "memcore_conformance.compatibility", *files, "--into", *pages)
 
 
 def _tools(group: str) -> tuple[str, ...]:
