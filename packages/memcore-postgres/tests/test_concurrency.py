@@ -298,6 +298,10 @@ async def test_nothing_depends_on_the_session(store: Store) -> None:
 async def test_prepared_statements_that_a_pooler_lost_point_to_the_setting(store: Store) -> None:
     backend = PostgresBackend(store.connect()._settings, connection_class=Hopping)
     store.backends.append(backend)
-    await backend.items.count()
-    with pytest.raises(MemoryConfigurationError, match="statement_cache_size=0"):
+
+    async def count_twice() -> None:
         await backend.items.count()
+        await backend.items.count()
+
+    with pytest.raises(MemoryConfigurationError, match="statement_cache_size=0"):
+        await count_twice()

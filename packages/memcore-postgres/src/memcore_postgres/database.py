@@ -29,6 +29,10 @@ T = TypeVar("T")
 class Database:
     """The pool of one backend; opened once, belongs to one event loop.
 
+    Attributes:
+        schema: the quoted name of the schema, for statements.
+        place: where the data are, for messages.
+
     Args:
         settings: where to connect, and how long to wait.
         connection_class: what a connection is made of; another one may inject faults.
@@ -40,16 +44,8 @@ class Database:
         self._settings = settings
         self._connection_class = connection_class
         self._lanes: list[Lane[Any, Any]] = []
-
-    @property
-    def schema(self) -> str:
-        """The quoted name of the schema, for statements."""
-        return f'"{self._settings.db_schema}"'
-
-    @property
-    def place(self) -> str:
-        """Where the data are, for messages."""
-        return self._settings.place
+        self.schema = f'"{settings.db_schema}"'
+        self.place = settings.place
 
     async def open(self, prepare: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
         """Make the pool, and return what `prepare` found by its first connection.

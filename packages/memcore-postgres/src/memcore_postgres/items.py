@@ -86,6 +86,7 @@ class PostgresItems:
         self._limits = limits
         self._namespace = namespace
         self._schema = database.schema
+        self._get = _GET.format(schema=self._schema)
         self._gets: Lane[UUID, asyncpg.Record | None] = Lane(database.connection, self._find, workers=_READERS)
         database.drain_on_close(self._gets)
         self._manifest = MemoryAdapterManifest(
@@ -191,7 +192,7 @@ class PostgresItems:
             await self._lifecycle.open()
 
     async def _find(self, connection: asyncpg.Connection, ids: list[UUID]) -> list[asyncpg.Record | None]:
-        rows = await connection.fetch(_GET.format(schema=self._schema), self._namespace, id_texts(set(ids)))
+        rows = await connection.fetch(self._get, self._namespace, id_texts(set(ids)))
         found = {row["id"]: row for row in self._database.accept(rows)}
         return [found.get(key) for key in ids]
 

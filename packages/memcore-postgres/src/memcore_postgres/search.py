@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PAGE: Final = 200
 """Items of a page where many must be looked at: few enough for any size of item."""
-_CHOSEN_PER_HIT: Final = 4
+_CHOSEN_PER_HIT: Final = 3
 """Of too many matches, so many are ranked for each hit that is wanted: more find nothing better on labelled data."""
 _LONG_PAYLOAD: Final = 8192
 """Bytes above which a payload is fetched only if its item is a hit."""
