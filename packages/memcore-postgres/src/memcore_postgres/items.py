@@ -43,8 +43,10 @@ if TYPE_CHECKING:
 
 _GET: Final = """
     SELECT meta.schema_version, items.id, items.created_at, items.payload
-    FROM {schema}.meta LEFT JOIN {schema}.items ON namespace = $1 AND id = ANY($2::text[]::uuid[])
+    FROM {schema}.meta LEFT JOIN {schema}.items ON namespace = $1 AND {condition}
 """
+_ONE: Final = "id = $2::uuid"  # planned once a session; the server plans a list of ids anew each time
+_SOME: Final = "id = ANY($2::text[]::uuid[])"
 _PAGE: Final = """
     SELECT meta.schema_version, found.* FROM {schema}.meta LEFT JOIN (
         SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id LIMIT {limit}
@@ -86,7 +88,8 @@ class PostgresItems:
         self._limits = limits
         self._namespace = namespace
         self._schema = database.schema
-        self._get = _GET.format(schema=self._schema)
+        self._get_one = _GET.format(schema=self._schema, condition=_ONE)
+        self._get_some = _GET.format(schema=self._schema, condition=_SOME)
         self._gets: Lane[UUID, asyncpg.Record | None] = Lane(database.connection, self._find, workers=_READERS)
         database.drain_on_close(self._gets)
         self._manifest = MemoryAdapterManifest(
@@ -192,7 +195,10 @@ class PostgresItems:
             await self._lifecycle.open()
 
     async def _find(self, connection: asyncpg.Connection, ids: list[UUID]) -> list[asyncpg.Record | None]:
-        rows = await connection.fetch(self._get, self._namespace, id_texts(set(ids)))
+        if len(ids) == 1:
+            rows = await connection.fetch(self._get_one, self._namespace, ids[0])
+        else:
+            rows = await connection.fetch(self._get_some, self._namespace, id_texts(set(ids)))
         found = {row["id"]: row for row in self._database.accept(rows)}
         return [found.get(key) for key in ids]
 
