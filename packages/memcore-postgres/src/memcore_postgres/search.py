@@ -105,6 +105,11 @@ class Clauses:
     def __str__(self) -> str:
         return " AND ".join(self._texts)
 
+    @property
+    def has_conditions(self) -> bool:
+        """Whether there is any beside the namespace."""
+        return len(self._texts) > 1
+
     def bind(self, value: object) -> str:
         """Return the place of one more parameter."""
         self.parameters.append(value)
@@ -195,7 +200,9 @@ def _quote(word: str) -> str:
 
 
 async def _fetch_newest(fetch: Fetch, schema: str, clauses: Clauses, limit: int) -> list[asyncpg.Record]:
-    statement = _NEWEST.format(schema=schema, conditions=clauses, limit=f"{clauses.bind(limit)}::bigint")
+    # Without conditions the server need not plan the statement each time; with some it had better look at their values.
+    place = f"{clauses.bind(limit)}::bigint" if clauses.has_conditions else limit
+    statement = _NEWEST.format(schema=schema, conditions=clauses, limit=place)
     return await fetch(statement, *clauses.parameters)
 
 
