@@ -127,14 +127,14 @@ async def limits_can_be_set(trial: Trial) -> None:
 
 
 @case("I-45c", claims=("items", "backend", "full_retrieve"))
-async def a_small_value_that_is_endless_when_written_is_refused(trial: Trial) -> None:
-    """A value whose parts are shared so often that its text has no end is refused as any other that is too large."""
+async def a_small_value_that_is_large_when_written_is_refused(trial: Trial) -> None:
+    """A value whose parts are shared so often that its text is over the limit is refused as any other that is."""
     items = await trial.items(limits={"content": 1_000})
     value: Any = "tea"
-    for _ in range(60):
+    for _ in range(14):  # finite: an adapter that does write it must not take the memory of the machine with it
         value = [value, value]
     with expect.raises(UnsupportedMemoryItem, where=_names("content"), what="naming content"):
-        await trial.does("store(a value without end)", items.raw.store(trial.item(value)))
+        await trial.does("store(a value of shared parts)", items.raw.store(trial.item(value)))
 
 
 @case("I-45d", claims=("items", "analysed", "full_retrieve"))
