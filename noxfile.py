@@ -28,7 +28,7 @@ LIVE = ("postgres",)  # and those whose harnesses start one, or take one that th
 CERTIFICATES = Path("conformance/certificates")
 
 nox.needs_version = ">=2025.2.9"
-nox.options.sessions = ["lint", "types", "docs", "conformance", "mutants", "tests"]
+nox.options.sessions = ["lint", "types", "docs", "conformance", "tests"]
 nox.options.error_on_external_run = True
 
 
