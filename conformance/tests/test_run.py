@@ -27,10 +27,11 @@ def test_a_grade_names_everything_that_is_not_claimed() -> None:
     )
 
 
-def test_an_adapter_that_fails_one_case_has_no_grade() -> None:
+def test_an_adapter_that_fails_a_case_has_no_grade() -> None:
     report = run(ClaimsMaintenance.factory)
     assert report.grade
-    assert (report.grade.level, report.grade.not_met) == ("none", ("B-02c",))
+    assert report.grade.level == "none"
+    assert "B-02c" in report.grade.not_met
     assert not report.met
 
 
