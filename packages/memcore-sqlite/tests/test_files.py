@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import stat
 import tempfile
@@ -248,6 +249,28 @@ def test_a_read_only_folder_is_named(
     finally:
         shelf.chmod(0o777)
     assert output.startswith(f"this user may not write in the folder {shelf}")
+
+
+def test_a_folder_that_this_user_may_not_enter_is_named(run: Callable[..., str], shelf: Path) -> None:
+    (shelf / "private" / "inner").mkdir(parents=True)
+    (shelf / "private").chmod(0o700 if os.getuid() == 0 else 0o600)
+    program = """
+        for place in ("inner/memory.db", "memory.db", "missing/memory.db"):
+            try:
+                asyncio.run(memcore.connect(f"sqlite:///{sys.argv[1]}/{place}").open())
+            except MemoryAdapterUnavailable as error:
+                print(error)
+    """
+    try:
+        output = run(UNPRIVILEGED + textwrap.dedent(program), shelf / "private")
+    finally:
+        (shelf / "private").chmod(0o700)
+    assert output == f"this user may not enter the folder {shelf / 'private'}; change its permissions\n" * 3
+
+
+async def test_a_name_that_no_file_can_have_is_told(connect: Connect, tmp_path: Path) -> None:
+    with pytest.raises(MemoryAdapterUnavailable, match="cannot be opened: File name too long"):
+        await connect(path=tmp_path / ("n" * 300)).open()
 
 
 async def test_a_file_that_was_moved_is_missed_and_found_again(backend: SqliteBackend, path: Path) -> None:

@@ -239,10 +239,13 @@ async def test_dropping_a_namespace_spares_the_others(connect: Connect) -> None:
     assert len(await ids(theirs, text="tea")) == 10
 
 
-async def test_a_damaged_row_is_named_and_no_miss(backend: SqliteBackend, raw: sqlite3.Connection) -> None:
+@pytest.mark.parametrize("damaged", ["substr(payload, 1, 9)", "CAST(x'ff' AS TEXT)"], ids=["cut", "not UTF-8"])
+async def test_a_damaged_row_is_named_and_no_miss(
+    backend: SqliteBackend, raw: sqlite3.Connection, damaged: str
+) -> None:
     item = MemoryItem(content="tea", tags=["t"])
     await backend.items.store(item)
-    raw.execute("UPDATE items SET payload = substr(payload, 1, 9)")
+    raw.execute(f"UPDATE items SET payload = {damaged}")
     for query in ({"text": "tea"}, {"tags": ["t"]}, {}):
         with pytest.raises(MalformedMemoryPayload):
             await ids(backend, **query)

@@ -58,19 +58,28 @@ def _code(error: BaseException) -> int:
 
 def _explain(error: sqlite3.Error | OSError, path: Path | None) -> MemoryAdapterError:
     if isinstance(error, OSError) or _code(error) in _UNREACHABLE:
-        return MemoryAdapterUnavailable(next(_obstacles(path)))
+        return MemoryAdapterUnavailable(next(_obstacles(path, error)))
+    if type(error) is sqlite3.OperationalError and not hasattr(error, "sqlite_errorcode"):  # Python's own, of a text
+        return MalformedMemoryPayload(f"{path or 'the database in memory'}: a stored text is not UTF-8")
     extended = getattr(error, "sqlite_errorcode", 0)
     kind, text = _MEANINGS.get(extended) or _MEANINGS.get(_code(error), _UNKNOWN)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return kind(f"{path or 'the database in memory'}: {text} ({name})")
 
 
-def _obstacles(path: Path | None) -> Iterator[str]:
+def _obstacles(path: Path | None, error: Exception) -> Iterator[str]:
     """Look at the file system for what keeps a file from being opened or written, and what to do about it."""
     if path is None:
         yield "the database in memory cannot be opened"
         return
+    if isinstance(error, OSError) and not isinstance(error, (FileNotFoundError, PermissionError)):
+        yield f"{path} cannot be opened: {error.strerror}"
     folder = path.parent
+    yield from (  # from the root on: what lies in a closed folder cannot even be asked about
+        f"this user may not enter the folder {parent}; change its permissions"
+        for parent in reversed(path.parents)
+        if parent.is_dir() and not os.access(parent, os.X_OK)
+    )
     if not folder.is_dir():
         yield f"the folder {folder} does not exist; create it first: mkdir -p '{folder}'"
     if path.is_dir():
