@@ -75,6 +75,19 @@ def test_an_unknown_setting_is_named_with_those_that_are_accepted(arguments: dic
     assert message_of(**arguments) == f"unknown {what}; accepted settings: depth, host, key, namespace, token"
 
 
+@pytest.mark.parametrize(("url", "name"), [("cave://a?depth=1&depth=2", "depth"), ("cave://a?host=b", "host")])
+def test_a_url_that_contradicts_itself_is_refused(url: str, name: str) -> None:
+    assert message_of(url) == f"setting '{name}' stands twice in the URL"
+
+
+def test_what_a_url_leaves_empty_may_stand_in_its_query() -> None:
+    assert resolve("cave://?host=b").host == "b"
+
+
+def test_what_a_check_says_stands_in_the_message_as_it_is() -> None:
+    assert "namespace: must hold printable characters only;" in message_of("cave://a?namespace=%00")
+
+
 def test_a_setting_is_called_by_its_alias() -> None:
     class Aliased(AdapterSettings):
         schema_: str = Field(default="public", alias="schema")

@@ -60,20 +60,29 @@ class AdapterSettings(BaseModel):
             environ: the environment.
 
         Raises:
-            MemoryConfigurationError: it is no URL, or a setting is unknown or bad; the message names the setting
-                and those that are accepted, and never a value.
+            MemoryConfigurationError: it is no URL, names a setting twice, or a setting is unknown or bad; the message
+                names the setting and those that are accepted, and never a value.
         """
         parts = _split(url)
         values: dict[str, Any] = {}
         for name, text in environ.items():
             if name.startswith(prefix):
                 values[cls._known(name.removeprefix(prefix).lower(), f"environment variable {name}")] = text
-        values.update(cls.parse_url(parts))
-        for name, text in _entries(parts.query):
-            values[cls._known(name, f"setting {name!r} in the URL")] = text
+        values.update(cls._of_url(parts))
         for name, value in keywords.items():
             values[cls._known(name, f"setting {name!r}")] = value
         return cls._validated(values)
+
+    @classmethod
+    def _of_url(cls, parts: SplitResult) -> dict[str, Any]:
+        values = cls.parse_url(parts)
+        given = {name for name, value in values.items() if value}
+        for name, text in _entries(parts.query):
+            if cls._known(name, f"setting {name!r} in the URL") in given:
+                raise MemoryConfigurationError(f"setting {name!r} stands twice in the URL")
+            given.add(name)
+            values[name] = text
+        return values
 
     @classmethod
     def _known(cls, name: str, what: str) -> str:
@@ -96,7 +105,10 @@ class AdapterSettings(BaseModel):
             return cls.model_validate(values)
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False, include_context=False)
-        texts = [f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}" for fault in faults]
+        texts = [
+            f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg'].removeprefix('Value error, ')}"
+            for fault in faults
+        ]
         # not chained: the cause shows the values
         raise MemoryConfigurationError(f"bad setting: {'; '.join(texts)}; {cls._accepted()}")
 
