@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memcore import MemoryItem, MemoryQuery
+from memcore.kit.query import MOST_FILTERS
 from memcore_sqlite.backend import SqliteBackend
 
 if TYPE_CHECKING:
@@ -286,3 +287,12 @@ async def test_a_listing_reads_no_more_from_a_large_store(backend: SqliteBackend
     small = await steps()
     await backend.items.store_many(numbered(4_000, tags=["t"]))
     assert await steps() <= 1.5 * small
+
+
+@pytest.mark.parametrize("value", [1, None])
+async def test_as_many_filters_as_a_query_takes_are_answered(backend: SqliteBackend, value: object) -> None:
+    filters = {str(number): value for number in range(MOST_FILTERS)}
+    item = MemoryItem(content="tea", tags=["t"], metadata=filters)
+    await backend.items.store_many([item, MemoryItem(content="tea", tags=["t"], metadata={**filters, "0": 2})])
+    for query in ({}, {"text": "tea"}, {"tags": ["t", "u"]}):
+        assert await ids(backend, filters=filters, **query) == [item.id]

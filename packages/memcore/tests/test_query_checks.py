@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memcore import MemoryQuery, UnsupportedMemoryItem, UnsupportedMemoryQuery
 from memcore.kit.query import (
     LARGEST_LIMIT,
+    MOST_FILTERS,
     CheckedQuery,
     check_erasure,
     check_id,
@@ -134,6 +135,17 @@ def test_a_filter_that_no_json_entry_can_equal_is_refused_with_its_reason(
 @pytest.mark.parametrize("value", [None, True, 1, 1.5, "", "\0", "\ud83d", [], {"a": {"b": [None]}}], ids=ascii)
 def test_every_json_value_is_a_filter(value: object) -> None:
     assert check_query(MemoryQuery(filters={"k": value}), any_filter).filters == {"k": value}
+
+
+@pytest.mark.parametrize("value", [1, None])
+def test_only_so_many_filters_are_one_query(value: object) -> None:
+    filters = {str(number): value for number in range(MOST_FILTERS)}
+    assert check_query(MemoryQuery(filters=filters), any_filter).filters == filters
+
+    with pytest.raises(UnsupportedMemoryQuery, match="over the limit of 500 filters in one query") as caught:
+        check_query(MemoryQuery(filters={**filters, "k": value}), any_filter)
+
+    assert caught.value.rejected_keys == ("filters",)
 
 
 @pytest.mark.parametrize("empty", [{}, None, []])

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LARGEST_LIMIT: Final = (1 << 31) - 1
 """A limit above this is this: more than any page can hold, and every database takes it."""
 
+MOST_FILTERS: Final = 500
+"""Filters of one query at most: databases bound how many conditions a statement may have."""
+
 _TAGS: Final = (list, tuple, set, frozenset)  # not an iterator: whoever looks at one takes its tags away
 _MAX_FILTER_CHARS: Final = 1_000_000
 _CHECK_BYTES: Final = 4
@@ -86,11 +89,13 @@ def check_query(query: QueryLike, supports_filter: Callable[[str], bool]) -> Che
 
 
 def check_filter_values(filters: Mapping[str, Any]) -> None:
-    """Refuse filters that no JSON entry can equal, such as NaN or a tuple.
+    """Refuse filters that no JSON entry can equal, such as NaN or a tuple, and more than `MOST_FILTERS` (I-45).
 
     Raises:
-        UnsupportedMemoryQuery: names every such key.
+        UnsupportedMemoryQuery: names every such key, or `filters` if there are too many.
     """
+    if len(filters) > MOST_FILTERS:
+        raise UnsupportedMemoryQuery(["filters"], reason=f"over the limit of {MOST_FILTERS} filters in one query")
     reasons: dict[str, str] = {}
     for key, value in filters.items():
         try:
