@@ -43,7 +43,7 @@ class SqliteSettings(AdapterSettings):
     """Seconds that a call waits for another process's lock, then `MemoryAdapterUnavailable`.
 
     Every lock but those of `purge` and of a large `delete_where` is held for milliseconds, so that a wait this long
-    means that some process hangs.
+    means that some process hangs, or the disk while it flushes a commit.
     """
 
     readers: int = Field(default=2, ge=1, le=64)
