@@ -118,6 +118,12 @@ def test_an_array_with_a_bad_item_tells_its_number(run: Run, url: str) -> None:
     assert "bad item 2: not a JSON object" in result.err
 
 
+def test_an_array_with_a_fault_tells_its_line_in_the_input(run: Run, url: str) -> None:
+    result = run("import", url, "-", stdin=b'\n[{"content": "a"},\n{"content": oops}]')
+
+    assert "not JSON: Expecting value at line 3, column 13" in result.err
+
+
 def test_an_array_that_is_cut_off_stores_nothing(run: Run, url: str) -> None:
     assert run("import", url, "-", stdin=b'[{"content": "a"},').code == 1
     assert run("list", url, "--json").json == []
@@ -202,6 +208,15 @@ def test_an_export_follows_a_link_to_the_file_behind_it(run: Run, url: str, tmp_
 
     assert (tmp_path / "link.jsonl").is_symlink()
     assert (tmp_path / "real.jsonl").read_bytes().count(b"\n") == 1
+
+
+def test_an_export_takes_the_place_of_a_link_that_leads_nowhere(run: Run, url: str, tmp_path: Path) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(link)
+    run("add", url, "x")
+
+    assert run("export", url, str(link)).code == 0
+    assert link.read_bytes().count(b"\n") == 1
 
 
 def test_an_export_to_a_device_leaves_the_device_alone(run: Run, url: str) -> None:

@@ -81,7 +81,8 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        raise ValueError(f"not JSON: {error.msg} at {line}column {error.colno}") from None
     except RecursionError:
         raise ValueError("nested too deep") from None
     except ValueError as error:  # of our own checks, or of an integer with too many digits
@@ -112,7 +113,7 @@ def read_items(source: BinaryIO) -> Iterator[Entry]:
 
 def _read_array(data: bytes, line: int) -> Iterator[Entry]:
     try:
-        documents = read_json(_decode(data))
+        documents = read_json("\n" * (line - 1) + _decode(data))  # so that a fault is told by its line in the input
     except ValueError as error:
         yield Entry(f"array from line {line} on", len(data), fault=str(error))
         return

@@ -98,7 +98,7 @@ def _destination(name: str) -> Iterator[Callable[[bytes], object]]:
     if name == "-":
         yield write_bytes
         return
-    path = Path(name).resolve()
+    path = Path(os.path.realpath(name))  # Path.resolve() of Python 3.11 and 3.12 fails at links that go round
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
             yield device.write
