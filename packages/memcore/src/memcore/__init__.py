@@ -1,6 +1,7 @@
 """Agent memory that you can swap, and prove.
 
-`connect(url)` gives a backend; `backend.items` stores, retrieves and searches typed items, the same on every backend.
+`connect(url)` gives a backend, the same whatever the url: `backend.items` stores, retrieves and searches typed items,
+`backend.records` keeps scoped facts that are superseded, never overwritten.
 """
 
 from memcore.backend import Backend, Capabilities, CheckReport, Health, Maintenance
@@ -21,6 +22,17 @@ from memcore.items.payload import SizeLimits
 from memcore.items.reference import InMemoryStore
 from memcore.items.store import ExternalMemoryStore, ManagedMemoryStore, MemoryStore, Page
 from memcore.plugins import Adapter, connect, hookimpl
+from memcore.records.model import Invalidation, MemoryHit, MemoryRecord, MemoryWrite, Provenance, RecordQuery
+from memcore.records.store import (
+    RecordCapabilities,
+    RecordHistory,
+    RecordLifecycle,
+    RecordPage,
+    RecordStore,
+    SweepPolicy,
+    SweepReport,
+    Transfer,
+)
 from memcore.scope import Scope
 from memcore.settings import AdapterSettings
 
@@ -33,6 +45,7 @@ __all__ = [
     "ExternalMemoryStore",
     "Health",
     "InMemoryStore",
+    "Invalidation",
     "Maintenance",
     "MalformedMemoryPayload",
     "ManagedMemoryStore",
@@ -42,13 +55,26 @@ __all__ = [
     "MemoryAdapterUnavailable",
     "MemoryConfigurationError",
     "MemoryConflict",
+    "MemoryHit",
     "MemoryItem",
     "MemoryNotFound",
     "MemoryQuery",
+    "MemoryRecord",
     "MemoryStore",
+    "MemoryWrite",
     "Page",
+    "Provenance",
+    "RecordCapabilities",
+    "RecordHistory",
+    "RecordLifecycle",
+    "RecordPage",
+    "RecordQuery",
+    "RecordStore",
     "Scope",
     "SizeLimits",
+    "SweepPolicy",
+    "SweepReport",
+    "Transfer",
     "UnsupportedMemoryItem",
     "UnsupportedMemoryQuery",
     "connect",

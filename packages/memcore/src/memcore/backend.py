@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memcore.items.store import ExternalMemoryStore
+    from memcore.records.store import RecordStore
 
 Contract = Literal["items", "records", "conversations"]
 SearchMode = Literal["keyword", "semantic", "hybrid"]
@@ -33,7 +34,8 @@ class Capabilities(BaseModel, frozen=True, extra="forbid"):
     """Search follows the `analysed` profile (I-66 to I-68)."""
     search: SearchMode | None = None
     extensions: frozenset[str] = frozenset()
-    """Protocols beyond the contracts: `managed`, `maintenance`, …"""
+    """Protocols beyond the contracts: `managed` of items, `history`, `lifecycle` and `transfer` of records,
+    `maintenance` of the backend."""
     limits: SizeLimits | None = None
 
 
@@ -80,8 +82,8 @@ class Backend(Protocol):
         ...
 
     @property
-    def records(self) -> Any:  # noqa: ANN401 - narrows when the contract arrives
-        """The records contract."""
+    def records(self) -> RecordStore:
+        """The records contract; extensions, where `capabilities` name them, are protocols that it satisfies too."""
         ...
 
     @property

@@ -12,6 +12,9 @@ from typing import ClassVar, NoReturn, Self
 from memcore.backend import Capabilities, Health, not_offered
 from memcore.items.in_memory import InMemoryItems
 from memcore.kit.lifecycle import Lifecycle
+from memcore.records.chain import Thresholds
+from memcore.records.clock import clock_of
+from memcore.records.in_memory import InMemoryRecords
 from memcore.settings import MemorySettings
 
 
@@ -24,11 +27,18 @@ class InMemoryBackend:
         self._settings = settings or MemorySettings()
         self._lifecycle = Lifecycle(repr(self), opening=_do_nothing, closing=_do_nothing)
         self._items = InMemoryItems(self._lifecycle, self._settings.limits, namespace=self._settings.namespace)
+        self._records = InMemoryRecords(
+            self._lifecycle,
+            self._settings.limits,
+            namespace=self._settings.namespace,
+            clock=clock_of(self._settings.clock),
+            thresholds=Thresholds(self._settings.long_after, self._settings.permanent_after),
+        )
         self._capabilities = Capabilities(
-            contracts=frozenset({"items"}),
+            contracts=frozenset({"items", "records"}),
             analysed=True,
             search="keyword",
-            extensions=frozenset({"managed"}),
+            extensions=frozenset({"managed", "history", "lifecycle", "transfer"}),
             limits=self._settings.limits,
         )
 
@@ -38,9 +48,9 @@ class InMemoryBackend:
         return self._items
 
     @property
-    def records(self) -> NoReturn:
-        """Not offered."""
-        raise not_offered(self.name, "records")
+    def records(self) -> InMemoryRecords:
+        """The records, with every extension."""
+        return self._records
 
     @property
     def conversations(self) -> NoReturn:
@@ -61,6 +71,7 @@ class InMemoryBackend:
         """Forget everything."""
         await self._lifecycle.close()
         self._items.clear()
+        self._records.clear()
 
     async def ping(self) -> Health:
         """Answer at once."""
@@ -70,9 +81,10 @@ class InMemoryBackend:
         return Health(status="ok", latency=time.perf_counter() - started, versions=versions)
 
     async def drop_namespace(self) -> None:
-        """Forget every item."""
+        """Forget every item and record."""
         await self.open()
         self._items.clear()
+        self._records.clear()
 
     async def __aenter__(self) -> Self:
         await self.open()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from urllib.parse import SplitResult
 
+Clock = Callable[[], datetime]
 _SECRET_NAME: Final = re.compile("pass|pwd|secret|token|key|auth|credential", re.IGNORECASE)
 _PASSWORD: Final = re.compile(r"^((?:[^:/?#@]*://)?+[^:/?#@]*:)(.+)@", re.DOTALL)
 _QUERY_ENTRY: Final = re.compile(r"([?&#][^=&]*=)([^&]*)")
@@ -113,10 +116,21 @@ class AdapterSettings(BaseModel):
         raise MemoryConfigurationError(f"bad setting: {'; '.join(texts)}; {cls._accepted()}")
 
 
-class MemorySettings(AdapterSettings):
-    """Settings of `memory://`."""
+class StoreSettings(AdapterSettings):
+    """What every adapter can be told that keeps items and records itself."""
 
     limits: SizeLimits = SizeLimits()
+    """How large an item or a record may be (I-45); of a record, `metadata` bounds payload and target."""
+    clock: Clock | None = None
+    """Tells the time of records, aware, in place of the store's own clock; for tests (R-18)."""
+    long_after: int = Field(default=2, gt=0)
+    """Hits at which a record of tier `short` becomes `long` (R-21)."""
+    permanent_after: int = Field(default=5, gt=0)
+    """Hits at which one of tier `long` becomes `permanent`."""
+
+
+class MemorySettings(StoreSettings):
+    """Settings of `memory://`."""
 
 
 def mask_url(url: str) -> str:

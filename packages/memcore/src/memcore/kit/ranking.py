@@ -22,8 +22,8 @@ CANDIDATES: Final = 300
 """Up to so many eligible matches the order is this module's alone, and equal on every backend (I-66)."""
 ITEM_WEIGHTS: Final = (1.0, 0.5)
 """What a word counts in an item's text and in its tags."""
-CONTEXT_WEIGHT: Final = 0.3
-"""What a word counts in what was said before."""
+RECORD_WEIGHTS: Final = (1.0, 0.5, 0.3)
+"""What a word counts in a record's content, in its tags, and in its context: what was said before."""
 DATE_WEIGHT: Final = 0.5
 """What a query's date word counts where the candidate's own date has it."""
 

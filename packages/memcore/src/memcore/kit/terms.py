@@ -36,6 +36,11 @@ def entry_term(namespace: str, key: str, value: object) -> bytes:
     return _digest(namespace, "json", key, canonical(value))
 
 
+def scope_terms(namespace: str, scope: Mapping[str, str]) -> list[bytes]:
+    """Return the term of every pair of a scope, in its canonical order."""
+    return [_digest(namespace, "scope", key, value) for key, value in scope.items()]
+
+
 def index_terms(namespace: str, *, tags: Iterable[str], metadata: Mapping[str, object]) -> set[bytes]:
     """Return the terms under which an item is found.
 

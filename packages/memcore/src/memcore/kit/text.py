@@ -72,6 +72,19 @@ def analyse_item(content: object, tags: Sequence[str]) -> tuple[list[str], list[
     return _stem_all(_words(text)[:left], MAX_WORDS_BYTES - sum(map(_size, tag_words))), tag_words
 
 
+def analyse_record(content: str, tags: Sequence[str], context: str | None) -> tuple[list[str], list[str], list[str]]:
+    """Return the words of a record's content, of its tags, and of its context, within the bounds of one object.
+
+    The context goes last: however long it is, it hides nothing.
+    """
+    words, tag_words = analyse_item(content, tags)
+    if not context:
+        return words, tag_words, []
+    left = MAX_WORDS - len(words) - len(tag_words)
+    size = sum(map(_size, words)) + sum(map(_size, tag_words))
+    return words, tag_words, _stem_all(_words(context)[:left], MAX_WORDS_BYTES - size)
+
+
 def searchable_strings(content: object) -> Iterator[str]:
     """Yield the content if it is a string, else every string inside it, in order (I-66).
 

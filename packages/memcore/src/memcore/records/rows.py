@@ -1,0 +1,316 @@
+"""A record and the row that keeps it: one exact payload that never changes, and beside it what does.
+
+Times are whole microseconds since 1970 in UTC, so that no engine rounds them and no time zone moves them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import UUID
+
+from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryItem
+from memcore.kit import exact_json
+from memcore.records.model import EPOCH, CallersPart, Invalidation, MemoryRecord, MemoryWrite, Provenance
+from memcore.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memcore.items.payload import SizeLimits
+    from memcore.records.model import Kind, Tier
+
+MICROSECOND: Final = timedelta(microseconds=1)
+_DIGEST_BYTES: Final = 16
+_SPARE: Final[dict[str, Any]] = {
+    "tags": [],
+    "provenance": [None, None, None],
+    "target": None,
+    "payload": None,
+    "supports": [],
+    "context": None,
+}
+"""What a payload leaves out."""
+
+
+class RecordRow(NamedTuple):
+    """What every store keeps of a record; the names are those of its columns."""
+
+    id: UUID
+    payload: str
+    """Exact JSON of the caller's part, without what has a column of its own."""
+    kind: Kind
+    created_at: int
+    updated_at: int
+    expires_at: int | None
+    tier: Tier | None
+    written: bytes | None
+    """Digest of the write that made it, by which a retry is known (R-11); none if it was restored."""
+    invalid_at: int | None = None
+    ending: str | None = None
+    """Exact JSON of reason and actor."""
+    superseded_by: UUID | None = None
+    hits: int = 0
+    last_hit_at: int | None = None
+    refreshed_at: int | None = None
+
+    def is_expired(self, now: int) -> bool:
+        """Tell whether it has expired: the very moment counts (R-16)."""
+        return self.expires_at is not None and self.expires_at <= now
+
+    def idle_since(self) -> int:
+        """Return since when it was neither used nor refreshed (R-21)."""
+        return max(self.created_at, self.last_hit_at or self.created_at, self.refreshed_at or self.created_at)
+
+
+class EncodedWrite(NamedTuple):
+    """A write that passed every check at the door."""
+
+    id: UUID
+    payload: str
+    kind: Kind
+    expires_at: int | None
+    tier: Tier | None
+    written: bytes
+    supersedes: tuple[UUID, ...]
+    source: MemoryWrite
+    """What it was made of, for deriving words and terms."""
+
+    def born(self, now: int) -> RecordRow:
+        """Return the row of the new record."""
+        return RecordRow(self.id, self.payload, self.kind, now, now, self.expires_at, self.tier, self.written)
+
+    def made(self, row: RecordRow) -> bool:
+        """Tell whether this very write made that row (R-11).
+
+        Of a restored record nobody knows what it superseded nor its first tier: the rest must be the same.
+        """
+        if row.written is None:
+            return (self.payload, self.kind, self.expires_at) == (row.payload, row.kind, row.expires_at)
+        return self.written == row.written
+
+
+class EncodedInvalidation(NamedTuple):
+    """An invalidation that passed every check at the door."""
+
+    id: UUID
+    ending: str | None
+
+
+EncodedChange = EncodedWrite | EncodedInvalidation
+
+
+def encode_changes(changes: Sequence[MemoryWrite | Invalidation], limits: SizeLimits) -> list[EncodedChange]:
+    """Check a whole batch before any of it is written (R-10, R-12).
+
+    Raises:
+        UnsupportedMemoryItem: one change is refused (its path starts with its place), or there are too many.
+    """
+    if len(changes) > limits.batch:
+        raise UnsupportedMemoryItem(field="changes", reason=f"over the limit of {limits.batch:,} changes in one call")
+    encoded = [_encode_change(change, limits, f"changes[{place}]") for place, change in enumerate(changes)]
+    _check_supersedes(encoded, limits)
+    return encoded
+
+
+def encode_record(record: MemoryRecord, limits: SizeLimits, *, place: str = "record") -> RecordRow:
+    """Check a record that is to be restored, and return its row (R-22).
+
+    Raises:
+        UnsupportedMemoryItem: it is no `MemoryRecord`, or a part would not come back exactly or is over a limit.
+    """
+    if not isinstance(record, MemoryRecord):
+        raise _refusal(place, "", f"a MemoryRecord is needed, not {type(record).__name__}")
+    return RecordRow(
+        id=_plain(record.id),
+        payload=_encode_part(record, limits, place),
+        kind=record.kind,
+        created_at=to_micros(record.created_at),
+        updated_at=to_micros(record.updated_at),
+        expires_at=_optional_micros(record.expires_at),
+        tier=record.tier,
+        written=None,
+        invalid_at=_optional_micros(record.invalid_at),
+        ending=_encode_ending(record.invalid_reason, record.invalidated_by, limits, place),
+        superseded_by=record.superseded_by,
+        hits=record.hits,
+        last_hit_at=_optional_micros(record.last_hit_at),
+        refreshed_at=_optional_micros(record.refreshed_at),
+    )
+
+
+def encode_records(records: Sequence[MemoryRecord], limits: SizeLimits) -> list[RecordRow]:
+    """Check all records before any is restored; of one id, the last counts.
+
+    Raises:
+        UnsupportedMemoryItem: one is refused (its path starts with its place), or there are too many.
+    """
+    if len(records) > limits.batch:
+        raise UnsupportedMemoryItem(field="records", reason=f"over the limit of {limits.batch:,} records in one call")
+    return [encode_record(record, limits, place=f"records[{place}]") for place, record in enumerate(records)]
+
+
+def decode_record(row: RecordRow) -> MemoryRecord:
+    """Return the record of a stored row; decoded, not judged again.
+
+    Raises:
+        MalformedMemoryPayload: the row is not what this module made.
+    """
+    try:
+        return _decode(row)
+    except (TypeError, KeyError, ValueError, OverflowError, AttributeError) as error:
+        msg = f"the stored payload of record {row.id} is not what its contract says"
+        raise MalformedMemoryPayload(msg) from error
+
+
+def to_micros(moment: datetime) -> int:
+    """Return a time in microseconds since 1970."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the time of that many microseconds since 1970, in UTC.
+
+    Raises:
+        OverflowError: no calendar has it.
+    """
+    return EPOCH + timedelta(microseconds=micros)
+
+
+def _decode(row: RecordRow) -> MemoryRecord:
+    part = _SPARE | exact_json.decode(row.payload)
+    reason, actor = (None, None) if row.ending is None else exact_json.decode(row.ending)
+    fields = {
+        "id": row.id,
+        "scope": Scope(part["scope"]),
+        "kind": row.kind,
+        "content": part["content"],
+        "tags": tuple(part["tags"]),
+        "provenance": _decode_provenance(part["provenance"]),
+        "expires_at": _optional_time(row.expires_at),
+        "target": part["target"],
+        "payload": part["payload"],
+        "supports": tuple(map(_decode_provenance, part["supports"])),
+        "context": part["context"],
+        "tier": row.tier,
+        "created_at": from_micros(row.created_at),
+        "updated_at": from_micros(row.updated_at),
+        "invalid_at": _optional_time(row.invalid_at),
+        "invalid_reason": reason,
+        "invalidated_by": actor,
+        "superseded_by": row.superseded_by,
+        "hits": row.hits,
+        "last_hit_at": _optional_time(row.last_hit_at),
+        "refreshed_at": _optional_time(row.refreshed_at),
+    }
+    return MemoryRecord.model_construct(**fields)
+
+
+def _encode_change(change: object, limits: SizeLimits, place: str) -> EncodedChange:
+    if isinstance(change, Invalidation):
+        return EncodedInvalidation(_plain(change.id), _encode_ending(change.reason, change.actor, limits, place))
+    if not isinstance(change, MemoryWrite):
+        raise _refusal(place, "", f"a MemoryWrite or an Invalidation is needed, not {type(change).__name__}")
+    payload = _encode_part(change, limits, place)
+    expires_at = _optional_micros(change.expires_at)
+    supersedes = tuple(map(_plain, change.supersedes))
+    caller = repr((payload, change.kind, expires_at, change.tier, sorted(supersedes)))
+    digest = blake2b(caller.encode(), digest_size=_DIGEST_BYTES).digest()
+    return EncodedWrite(_plain(change.id), payload, change.kind, expires_at, change.tier, digest, supersedes, change)
+
+
+def _encode_part(part: CallersPart, limits: SizeLimits, place: str) -> str:
+    _check_scope(part.scope, limits, place)
+    _check_tags(part.tags, limits, place)
+    if len(part.supports) > limits.tags:
+        raise _refusal(place, "supports", f"over the limit of {limits.tags:,} supports")
+    fields: dict[str, Any] = {
+        "scope": dict(part.scope),
+        "content": part.content,
+        "tags": list(part.tags),
+        "provenance": _encode_provenance(part.provenance),
+        "target": part.target,
+        "payload": part.payload,
+        "supports": list(map(_encode_provenance, part.supports)),
+        "context": part.context,
+    }
+    kept = {field: value for field, value in fields.items() if field not in _SPARE or value != _SPARE[field]}
+    try:
+        texts = {
+            field: exact_json.encode(value, field=field, max_chars=_bound(field, limits))
+            for field, value in kept.items()
+        }
+    except UnsupportedMemoryItem as error:
+        raise _refusal(place, error.field, error.reason, error.path) from error.__cause__
+    return "{" + ",".join(f'"{field}":{text}' for field, text in texts.items()) + "}"
+
+
+def _bound(field: str, limits: SizeLimits) -> int:
+    return limits.metadata if field in {"payload", "target"} else limits.content
+
+
+def _check_scope(scope: Mapping[str, str], limits: SizeLimits, place: str) -> None:
+    if len(scope) > limits.tags:
+        raise _refusal(place, "scope", f"over the limit of {limits.tags:,} pairs")
+    if any(len(text) > limits.tag for pair in scope.items() for text in pair):
+        raise _refusal(place, "scope", f"over the limit of {limits.tag:,} characters of a key or a value")
+
+
+def _check_tags(tags: Sequence[str], limits: SizeLimits, place: str) -> None:
+    if len(tags) > limits.tags:
+        raise _refusal(place, "tags", f"over the limit of {limits.tags:,} tags")
+    for number, tag in enumerate(tags):
+        if len(tag) > limits.tag:
+            raise _refusal(place, "tags", f"over the limit of {limits.tag:,} characters", f"tags[{number}]")
+
+
+def _check_supersedes(changes: Sequence[EncodedChange], limits: SizeLimits) -> None:
+    """Refuse what could not succeed whatever is stored: a chain, or a fork, within one call."""
+    writes = [(place, change) for place, change in enumerate(changes) if isinstance(change, EncodedWrite)]
+    written = {write.id for _, write in writes}
+    taken: dict[UUID, UUID] = {}
+    for place, write in writes:
+        for number, old in enumerate(write.supersedes):
+            path = f"supersedes[{number}]"
+            if old in written:
+                raise _refusal(f"changes[{place}]", "supersedes", "a record of the same call", path)
+            if taken.setdefault(old, write.id) != write.id or number != write.supersedes.index(old):
+                raise _refusal(f"changes[{place}]", "supersedes", "superseded twice in one call", path)
+    if len(taken) > limits.batch:
+        raise UnsupportedMemoryItem(field="supersedes", reason=f"over the limit of {limits.batch:,} in one call")
+
+
+def _encode_ending(reason: str | None, actor: str | None, limits: SizeLimits, place: str) -> str | None:
+    if reason is None and actor is None:
+        return None
+    try:
+        return exact_json.encode([reason, actor], field="reason", max_chars=limits.content)
+    except UnsupportedMemoryItem as error:
+        raise _refusal(place, "reason", error.reason) from error.__cause__
+
+
+def _encode_provenance(provenance: Provenance) -> list[str | None]:
+    return [provenance.conversation_id, provenance.run_id, provenance.author]
+
+
+def _decode_provenance(parts: list[str | None]) -> Provenance:
+    conversation_id, run_id, author = parts
+    return Provenance(conversation_id=conversation_id, run_id=run_id, author=author)
+
+
+def _optional_micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _optional_time(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)
+
+
+def _plain(record_id: UUID) -> UUID:
+    return record_id if type(record_id) is UUID else UUID(int=record_id.int)
+
+
+def _refusal(place: str, field: str, reason: str, path: str | None = None) -> UnsupportedMemoryItem:
+    where = path or field
+    return UnsupportedMemoryItem(field=field or place, path=f"{place}.{where}" if where else place, reason=reason)
