@@ -162,7 +162,7 @@ class InMemoryRecords:
             self._change(touched(row, now, self._thresholds))
         return len(rows)
 
-    async def refresh(self, record_id: UUID, *, tier: Tier | None = None) -> MemoryRecord:
+    async def refresh(self, record_id: UUID, tier: Tier | None = None) -> MemoryRecord:
         """Set back the idle clock, and raise the tier (R-21)."""
         checked, raised = check_id(record_id), check_tier(tier)
         await self._ready()

@@ -161,7 +161,7 @@ class RecordLifecycle(RecordStore, Protocol):
         """
         ...
 
-    async def refresh(self, record_id: UUID, *, tier: Tier | None = None) -> MemoryRecord:
+    async def refresh(self, record_id: UUID, tier: Tier | None = None) -> MemoryRecord:
         """Set back the idle clock of a record and raise its tier, if that is higher; counts nothing.
 
         A record without a tier stays without: it never decays.
