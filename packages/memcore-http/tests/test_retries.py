@@ -11,6 +11,7 @@ import httpx
 import pytest
 from memcore import MemoryAdapterError, MemoryAdapterUnavailable, MemoryItem
 from memcore_http import wire
+from memcore_http.answers import Failed
 from memcore_http.pauses import Pauses, read_retry_after
 
 if TYPE_CHECKING:
@@ -163,6 +164,15 @@ async def test_the_last_failure_is_raised_with_its_cause_when_retries_are_used_u
         await connect(retries=4).items.count()
     assert route.call_count == 5
     assert isinstance(caught.value.__cause__, httpx.ConnectError)
+
+
+async def test_a_failure_that_the_service_tells_has_its_answer_as_the_cause(
+    service: Service, backend: HttpBackend
+) -> None:
+    service.answers(wire.COUNT, service.answer(wire.ErrorBody.stating("unavailable"), 503))
+    with pytest.raises(MemoryAdapterUnavailable) as caught:
+        await backend.items.count()
+    assert isinstance(caught.value.__cause__, Failed)
 
 
 async def test_a_ping_is_one_round_trip(service: Service, backend: HttpBackend) -> None:

@@ -129,7 +129,7 @@ class Transport:
             except Failed as failure:
                 repeatable = failure.passing and (failure.nothing_done or route.kind != "write")
                 if retry >= most or not repeatable:
-                    raise failure.error from failure.__cause__
+                    raise failure.error from failure.__cause__ or failure
                 pause = self._pauses.after(retry, asked=failure.asked)
             await self._pause(pause)
             retry += 1
