@@ -97,9 +97,14 @@ class SqliteHarness:
         return frozenset(get_args(StorageFault))
 
     async def break_storage(self, fault: StorageFault) -> None:
-        """Break the file: `full` and `read_only` by what SQLite itself reports then, the others in the file system."""
+        """Break the file: `full` and `read_only` by what SQLite itself reports then, the others in the file system.
+
+        `full` is seen by the backends of this harness alone, `read_only` also by whoever opens the file from now on.
+        """
         self._wire.storage = fault
-        if fault == "missing":
+        if fault == "read_only":
+            self._write_format(_UNKNOWN_FORMAT)
+        elif fault == "missing":
             self._place.rename(self._away)
         elif fault == "garbage":
             shutil.copytree(self._place, self._away)
@@ -110,6 +115,8 @@ class SqliteHarness:
 
     async def mend_storage(self) -> None:
         """Make everything as it was."""
+        if self._wire.storage == "read_only":
+            self._write_format(_WAL_FORMAT)
         self._wire.storage = None
         if self._locking is not None:
             self._locking.close()
@@ -170,6 +177,12 @@ class SqliteHarness:
 
     def _raw(self) -> closing[sqlite3.Connection]:
         return closing(sqlite3.connect(self._path, timeout=30, isolation_level=None))
+
+    def _write_format(self, version: int) -> None:
+        """Change what the file says of its format: SQLite does not write to one that it does not know."""
+        with self._path.open("r+b") as file:
+            file.seek(_FORMAT_PLACE)
+            file.write(bytes([version]))
 
     def _bytes(self) -> list[bytes]:
         return [file.read_bytes() for file in (self._path, Path(f"{self._path}-wal")) if file.exists()]
@@ -238,6 +251,10 @@ _NATIVE: Final[dict[Fault | None, tuple[type[sqlite3.Error], str]]] = {
 }
 """What SQLite reports where it cannot open its file, waits in vain, finds no database, or may not read it."""
 _MOST_PAGES: Final = 0xFFFFFFFE
+_FORMAT_PLACE: Final = 18
+_WAL_FORMAT: Final = 2
+_UNKNOWN_FORMAT: Final = 3
+"""Of the byte in the header that tells what it takes to write; what it takes to read stands beside it."""
 _SHORT: Final = 0.05
 """Seconds: nobody is going to unlock the file meanwhile."""
 
