@@ -24,7 +24,7 @@ MEMBERS = {  # name of the distribution: its project table
 FOLDERS = tuple(f"./{member['folder']}" for member in MEMBERS.values())
 BUILT = Path("dist")
 JUDGED = ("memory", "sqlite")  # the adapters whose harnesses need no service
-LIVE = ("postgres",)  # and those whose harnesses start one, or take one that the environment names
+LIVE = ("http", "http-postgres", "postgres")  # and those that need one: started by the harness, or named to it
 CERTIFICATES = Path("conformance/certificates")
 
 nox.needs_version = ">=2025.2.9"
@@ -76,11 +76,10 @@ def certificates(session: nox.Session) -> None:
 @nox.session
 def live(session: nox.Session) -> None:
     """Certify the adapters that need a service, over real ones: started here, or named by `MEMCORE_LIVE_…_URL`."""
+    if not shutil.which("pgbouncer", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin"):
+        session.error("pgbouncer is missing, behind which postgres has to be shown: apt-get install pgbouncer")
     session.install(*PINNED, *FOLDERS, *_tools("tests"))
-    if shutil.which("pgbouncer", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin"):
-        session.run("pytest", "packages/memcore-postgres/tests/live_pgbouncer.py")
-    else:
-        session.warn("pgbouncer is not installed: nothing is shown of postgres behind it")
+    session.run("pytest", "packages/memcore-postgres/tests/live_pgbouncer.py")
     _certify(session, LIVE)
 
 

@@ -11,6 +11,8 @@ from memcore_http.settings import HttpSettings
 if TYPE_CHECKING:
     from memcore.backend import Backend
 
+    from memcore_http.testing import HttpHarnesses
+
 
 @hookimpl
 def memcore_adapters() -> list[Adapter]:
@@ -24,6 +26,17 @@ def memcore_adapters() -> list[Adapter]:
             connect=_connect,
             settings=HttpSettings,
         )
+    ]
+
+
+@hookimpl
+def memcore_harnesses() -> list[HttpHarnesses]:
+    """Offer the harnesses of `http://`: the service over SQLite, and over PostgreSQL."""
+    from memcore_http.testing import HttpHarnesses  # noqa: PLC0415 - loads the HTTP client
+
+    return [
+        HttpHarnesses("http", store="sqlite", limits_files=True, busy_timeout=0.5),
+        HttpHarnesses("http-postgres", store="postgres", command_timeout=2),
     ]
 
 
