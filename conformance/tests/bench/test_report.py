@@ -11,6 +11,8 @@ from memcore_conformance.bench.chart import chart
 from memcore_conformance.bench.goals import GOALS, judge
 from memcore_conformance.bench.measure import OPERATIONS, Measurements
 from memcore_conformance.bench.report import Report, figures_table, show, table
+from memcore_conformance.bench.scopes import IN_SCOPE, ScopeFigures
+from memcore_conformance.bench.scopes import OPERATIONS as SCOPED
 from memcore_conformance.bench.writers import Outcome
 
 OURS = "sqlite:///bench.db"
@@ -140,3 +142,20 @@ def test_the_chart_has_a_dot_for_every_figure_further_right_for_slower(report: R
     dots = {dot[0].text: int(dot.get("cx", "")) for dot in root.iter(f"{svg}circle") if len(dot)}
     assert len(dots) == 3
     assert dots[f"{OURS}: 10.0"] < dots["sqlite3 full: 100"] < dots[f"{OURS}: 200"]
+
+
+def scoped(*, slower: float) -> ScopeFigures:
+    figures = {name: {1: [0.001], 1_000: [0.001]} for name in SCOPED}
+    figures[IN_SCOPE][1_000] = [0.001 * slower]
+    return ScopeFigures("sqlite:///b.db", "sqlite", figures)
+
+
+def goal_line(figures: ScopeFigures) -> str:
+    report = Report({}, 1, {"memcore": 0.1, "pydantic": 0.1}, {}, [], [figures])
+    return next(line for line in report.text().splitlines() if "2 x the same among the fewest others" in line)
+
+
+def test_a_search_in_one_scope_that_grows_with_other_users_misses_its_goal() -> None:
+    assert "1.90 x |" in goal_line(scoped(slower=1.9))
+    assert "| MISSED |" not in goal_line(scoped(slower=1.9))
+    assert "| MISSED |" in goal_line(scoped(slower=2.1))

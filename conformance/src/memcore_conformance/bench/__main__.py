@@ -16,6 +16,7 @@ from memcore_conformance.bench.chart import chart
 from memcore_conformance.bench.environment import default_folder, describe
 from memcore_conformance.bench.measure import analysis_seconds, measure
 from memcore_conformance.bench.report import Report
+from memcore_conformance.bench.scopes import OTHERS, measure_scopes
 from memcore_conformance.bench.startup import IMPORT_MEMCORE, IMPORT_PYDANTIC, run_fresh
 from memcore_conformance.bench.timing import CLOCKS
 from memcore_conformance.bench.workload import make_items
@@ -59,6 +60,12 @@ def _parser() -> argparse.ArgumentParser:
         default=default_folder(),
         help="where files go: %(default)s; give a folder on a disk for a disk run",
     )
+    parser.add_argument(
+        "--others",
+        type=_sizes,
+        default=OTHERS,
+        help="other users, among whose records one user's are searched: 1,1000,100000",
+    )
     parser.add_argument("--runs", type=_positive, default=5, help="rounds, whose medians count: %(default)s")
     parser.add_argument(
         "--clock", choices=CLOCKS, default="wall", help="processor: steadier on a busy machine, blind to waiting"
@@ -82,7 +89,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 async def _run(options: argparse.Namespace, root: Path) -> Report:
     environment, clock = describe(root), CLOCKS[options.clock]
     importing = _importing(options.runs, root)
-    results = []
+    results, scopes = [], []
     for number, candidates in enumerate(group(options.urls)):
         measured = [
             await measure(
@@ -97,12 +104,23 @@ async def _run(options: argparse.Namespace, root: Path) -> Report:
             for size in options.sizes
         ]
         results.append((candidates, measured))
+        for place, adapter in enumerate(candidates.adapters):
+            figures = await measure_scopes(
+                adapter,
+                scheme=candidates.scheme,
+                others=options.others,
+                runs=options.runs,
+                root=root / f"{number}-scopes-{place}",
+                clock=clock,
+                tell=_tell,
+            )
+            scopes += [figures] if figures else []
     costs: dict[Extra, float] = {
         "analysis": analysis_seconds(make_items(2_000), clock=clock),
         "pydantic": importing["pydantic"],
     }
     environment |= {"load at the end": describe(root)["load"], "clock": _CLOCKS_SHOWN[options.clock]}
-    return Report(environment, options.runs, importing, costs, results)
+    return Report(environment, options.runs, importing, costs, results, scopes)
 
 
 def _importing(runs: int, folder: Path) -> dict[str, float]:

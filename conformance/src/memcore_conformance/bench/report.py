@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memcore_conformance.bench.goals import IMPORT_ALLOWANCE, judge
 from memcore_conformance.bench.measure import OPERATIONS
+from memcore_conformance.bench.scopes import FLATNESS, IN_SCOPE, IN_SESSION, NARROWING
+from memcore_conformance.bench.scopes import OPERATIONS as SCOPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from memcore_conformance.bench.candidates import Group
     from memcore_conformance.bench.goals import Extra, Judgement
     from memcore_conformance.bench.measure import Measurements
+    from memcore_conformance.bench.scopes import ScopeFigures
 
 _BYTES: Final = "bytes an item"
 _MILLISECONDS: Final = "first result"
@@ -30,6 +33,7 @@ class Report:
     """Seconds of `import memcore`, and of pydantic with one model."""
     costs: Mapping[Extra, float]
     results: Sequence[tuple[Group, Sequence[Measurements]]]
+    scopes: Sequence[ScopeFigures] = ()
 
     def judgements(self) -> Iterator[Judgement]:
         """Yield every goal that could be judged."""
@@ -47,7 +51,10 @@ class Report:
             for measurements in measured:
                 parts += [f"## {heading(group, measurements)}", figures_table(group, measurements)]
                 parts += _notes(measurements)
+        for scoped in self.scopes:
+            parts += [f"## {scoped.adapter}: one user's records among those of others", _scope_table(scoped)]
         rows = [_judgement_row(judgement) for judgement in self.judgements()]
+        rows += [row for scoped in self.scopes for row in _scope_rows(scoped)]
         if rows:
             parts += ["## Goals", table(("adapter", "size", "operation", "goal", "of it", ""), rows)]
         return "\n\n".join(parts) + "\n"
@@ -65,6 +72,7 @@ class Report:
                 for group, measured in self.results
                 for measurements in measured
             ],
+            "scopes": [asdict(scoped) for scoped in self.scopes],
             "goals": [
                 asdict(judgement)
                 | {"goal": str(judgement.goal), "operation": judgement.goal.operation}
@@ -128,6 +136,24 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     cells = [[line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])] for line in (lines[0], rule, *lines[1:])]
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def _scope_table(scoped: ScopeFigures) -> str:
+    header = ("other users", *(f"{others:,}" for others in scoped.sizes))
+    rows = [(name, *(show(name, scoped.typical(name, others)) for others in scoped.sizes)) for name in SCOPED]
+    return table(header, rows)
+
+
+def _scope_rows(scoped: ScopeFigures) -> Iterator[tuple[str, ...]]:
+    """Yield how the two goals of one user's search stand."""
+    goals = [(IN_SCOPE, "the same among the fewest others", scoped.flatness(), FLATNESS)]
+    if scoped.scheme in NARROWING:
+        goals.append((IN_SESSION, "the same search without a scope", scoped.narrowing(), NARROWING[scoped.scheme]))
+    for operation, limit, ratio, allowed in goals:
+        verdict = "met" if ratio <= allowed else "MISSED"
+        goal = f"{allowed:.3g} x {limit}"
+        measured = f"{operation}: {ratio:.2f} x"
+        yield scoped.adapter, f"{scoped.sizes[-1]:,}", measured, goal, f"{ratio / allowed:.2f}", verdict
 
 
 def _notes(measurements: Measurements) -> Iterator[str]:

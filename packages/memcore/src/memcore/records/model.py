@@ -8,13 +8,16 @@ without one, *expires* at a time set at birth, or is *deleted*, which leaves not
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from uuid import UUID, uuid4
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from memcore.records.cursor import encode_place
 from memcore.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Kind = Literal["fact", "preference", "episode", "profile", "observation", "state"]
 """What sort of memory it is; the last two are internal, found only by a search that names them (R-03)."""
@@ -153,6 +156,26 @@ class MemoryWrite(CallersPart):
 
     supersedes: tuple[UUID, ...] = ()
 
+    if TYPE_CHECKING:  # what validation takes; type checkers believe that a field takes its own type alone
+
+        def __init__(
+            self,
+            *,
+            content: str,
+            id: UUID | str = ...,  # noqa: A002 - the field's name
+            scope: Mapping[str, str] = ...,
+            kind: Kind = ...,
+            tags: Sequence[str] = ...,
+            provenance: Provenance = ...,
+            expires_at: datetime | None = ...,
+            target: dict[str, Any] | None = ...,
+            payload: object = ...,
+            supports: Sequence[Provenance] = ...,
+            context: str | None = ...,
+            tier: Tier | None = ...,
+            supersedes: Sequence[UUID] = ...,
+        ) -> None: ...
+
     def __hash__(self) -> int:
         return hash(self.id)
 
@@ -187,6 +210,24 @@ class RecordQuery(_Frozen):
     limit: int = 20
     after: str | None = None
     """The `cursor` of the last hit of the page before; for queries without text alone."""
+
+    if TYPE_CHECKING:  # as in `MemoryWrite`
+
+        def __init__(
+            self,
+            *,
+            text: str | None = ...,
+            scope: Mapping[str, str] = ...,
+            kinds: Sequence[Kind] | None = ...,
+            tags: Sequence[str] = ...,
+            match_tags: Literal["any", "all"] = ...,
+            tiers: Sequence[Tier] | None = ...,
+            include_invalidated: bool = ...,
+            as_of: datetime | None = ...,
+            mode: Mode = ...,
+            limit: int = ...,
+            after: str | None = ...,
+        ) -> None: ...
 
 
 class MemoryHit(_Frozen):
