@@ -33,7 +33,7 @@ async def test_every_operation_has_a_figure_a_round_for_every_number_of_other_us
 
     assert figures is not None
     assert {name: {others: len(rounds) for others, rounds in by.items()} for name, by in figures.figures.items()} == (
-        dict.fromkeys(OPERATIONS, {1: 2, 20: 2})
+        {name: {1: 2, 20: 2} for name in OPERATIONS}
     )
 
 
