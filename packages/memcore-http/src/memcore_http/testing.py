@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import httpx
+from memcore.errors import MemoryConfigurationError
 from memcore.plugins import registry
 
 from memcore_http.backend import HttpBackend
@@ -62,8 +63,10 @@ class HttpHarnesses:
             await self._place.close()
             self._place = None
         if self._place is None:
-            (factory,) = (found for found in registry().harnesses() if found.name == self._store)
-            self._place = _Place(factory(), self._options, limits_files=self._limits_files)
+            found = [factory for factory in registry().harnesses() if factory.name == self._store]
+            if not found:
+                raise MemoryConfigurationError(f"no installed harness makes the store to serve, {self._store!r}")
+            self._place = _Place(found[0](), self._options, limits_files=self._limits_files)
             await self._place.open()
         self._place.namespaces += 1
         return self._place
@@ -278,8 +281,7 @@ class _Place:
         line = process.stderr.readline()
         found = _LISTENING.search(line)
         if found is None:
-            msg = f"the service does not start: {line}{process.communicate()[1]}"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"the service does not start: {line}{process.communicate()[1]}")
         self._port = int(found[2])
         self._process = process
 
