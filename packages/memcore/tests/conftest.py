@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from memcore import Backend
     from memcore.items.in_memory import InMemoryItems
+    from memcore.records.in_memory import InMemoryRecords
 
 # A shared machine is slow at times, and no test is about time; every run takes new examples.
 settings.register_profile("memcore", deadline=None, max_examples=60)
@@ -36,3 +37,8 @@ async def backend() -> AsyncIterator[Backend]:
 @pytest.fixture
 def items(backend: Backend) -> InMemoryItems:
     return backend.items  # type: ignore[return-value]
+
+
+@pytest.fixture
+def records(backend: Backend) -> InMemoryRecords:
+    return backend.records  # type: ignore[return-value]

@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import memcore
 import pytest
-from memcore import Capabilities, Health, MemoryConfigurationError, MemoryItem, MemoryQuery, SizeLimits
+from memcore import (
+    Capabilities,
+    Health,
+    MemoryConfigurationError,
+    MemoryItem,
+    MemoryQuery,
+    MemoryWrite,
+    RecordQuery,
+    SizeLimits,
+)
 from memcore.in_memory import InMemoryBackend
 from pydantic import ValidationError
 
 if TYPE_CHECKING:
     from memcore import Backend
     from memcore.items.in_memory import InMemoryItems
+    from memcore.records.in_memory import InMemoryRecords
 
 
 async def test_it_opens_on_first_use() -> None:
@@ -22,20 +32,20 @@ async def test_it_opens_on_first_use() -> None:
 
     await backend.items.store(item)
     assert await backend.items.retrieve(item.id) == item
-    assert backend.capabilities.contracts == {"items"}
+    assert backend.capabilities.contracts == {"items", "records"}
     await backend.close()
 
 
 async def test_it_says_what_it_offers(backend: Backend) -> None:
     assert backend.name == "memory"
     assert backend.capabilities == Capabilities(
-        contracts=frozenset({"items"}),
+        contracts=frozenset({"items", "records"}),
         durable=False,
         power_safe=False,
         shared=False,
         analysed=True,
         search="keyword",
-        extensions=frozenset({"managed"}),
+        extensions=frozenset({"managed", "history", "lifecycle", "transfer"}),
         limits=SizeLimits(),
     )
 
@@ -53,6 +63,8 @@ def test_its_claims_are_unknown_until_it_is_open() -> None:
         _ = backend.capabilities
     with pytest.raises(MemoryConfigurationError, match="the manifest of <memory:// backend"):
         _ = backend.items.manifest
+    with pytest.raises(MemoryConfigurationError, match="the capabilities of <memory:// backend"):
+        backend.records.capabilities()
 
 
 async def test_its_manifest_is_one_object_and_loses_nothing(items: InMemoryItems) -> None:
@@ -71,14 +83,14 @@ async def test_its_manifest_is_one_object_and_loses_nothing(items: InMemoryItems
     assert items.manifest is manifest
 
 
-async def test_items_is_one_object(backend: Backend) -> None:
+async def test_each_contract_is_one_object(backend: Backend) -> None:
     assert backend.items is backend.items
+    assert backend.records is backend.records
 
 
-@pytest.mark.parametrize("contract", ["records", "conversations"])
-async def test_a_contract_that_it_does_not_offer_is_a_configuration_error(backend: Backend, contract: str) -> None:
-    with pytest.raises(MemoryConfigurationError, match=f"adapter 'memory' does not offer the {contract} contract"):
-        getattr(backend, contract)
+async def test_a_contract_that_it_does_not_offer_is_a_configuration_error(backend: Backend) -> None:
+    with pytest.raises(MemoryConfigurationError, match="adapter 'memory' does not offer the conversations contract"):
+        _ = backend.conversations
 
 
 async def test_a_ping_tells_that_it_works() -> None:
@@ -118,12 +130,27 @@ async def test_closing_is_idempotent_and_what_follows_says_so() -> None:
         lambda: backend.items.delete_where({"k": 1}),
         backend.items.scan,
         backend.items.count,
+        lambda: backend.records.write([MemoryWrite(content="tea")]),
+        lambda: backend.records.search(RecordQuery()),
+        lambda: backend.records.get(item.id),
+        lambda: backend.records.invalidate(item.id),
+        lambda: backend.records.delete(item.id),
+        lambda: backend.records.delete_where({"user": "ada"}),
+        lambda: backend.records.history(item.id),
+        backend.records.scan,
+        backend.records.count,
+        lambda: backend.records.touch([item.id]),
+        lambda: backend.records.refresh(item.id),
+        backend.records.sweep,
+        lambda: backend.records.restore([]),
     ]
     for use in uses:
         with pytest.raises(MemoryConfigurationError, match="<memory:// backend, namespace 'default'> is closed"):
             await use()
     with pytest.raises(MemoryConfigurationError, match="is closed"):
         _ = backend.items.manifest
+    with pytest.raises(MemoryConfigurationError, match="is closed"):
+        backend.records.capabilities()
     with pytest.raises(MemoryConfigurationError, match="is closed"):
         _ = backend.capabilities
 
@@ -166,7 +193,18 @@ async def test_two_backends_share_nothing_even_in_one_namespace() -> None:
         assert await other.items.search(MemoryQuery(text="tea", tags=["x"], filters={"k": 1})) == []
 
 
-async def test_dropping_the_namespace_forgets_everything(backend: Backend, items: InMemoryItems) -> None:
+async def test_dropping_the_namespace_forgets_every_record(backend: Backend, records: InMemoryRecords) -> None:
+    write = MemoryWrite(content="tea", scope={"user": "ada"})
+    (first,) = await records.write([write])
+    await backend.drop_namespace()
+
+    assert await records.get(write.id) is None
+    assert await records.search(RecordQuery(text="tea", include_invalidated=True)) == []
+    assert await records.count() == 0
+    assert (await records.write([write]))[0].created_at > first.created_at
+
+
+async def test_dropping_the_namespace_forgets_every_item(backend: Backend, items: InMemoryItems) -> None:
     item = MemoryItem(content="tea", tags=["x"], metadata={"k": 1})
     await items.store(item)
     await backend.drop_namespace()

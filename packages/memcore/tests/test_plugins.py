@@ -304,7 +304,8 @@ def test_the_adapter_gets_its_settings_from_keywords_url_and_environment(monkeyp
 
 
 def test_an_unknown_setting_is_an_error_that_names_it_and_the_accepted_ones() -> None:
-    with pytest.raises(MemoryConfigurationError, match="unknown setting 'pool'; accepted settings: limits, namespace"):
+    accepted = "clock, limits, long_after, namespace, permanent_after"
+    with pytest.raises(MemoryConfigurationError, match=f"unknown setting 'pool'; accepted settings: {accepted}"):
         memcore.connect("memory://", pool=5)
 
 
