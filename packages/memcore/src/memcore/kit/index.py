@@ -59,9 +59,10 @@ class Conditions(Generic[E]):
     def met_by(self, entry: E) -> bool:
         """Tell whether an entry meets them."""
         terms = entry.terms
-        return not any(group.isdisjoint(terms) for group in self.groups) and (
-            self.accepts is None or self.accepts(entry)
-        )
+        for group in self.groups:  # a loop: `any` over a generator costs twice as much
+            if group.isdisjoint(terms):
+                return False
+        return self.accepts is None or self.accepts(entry)
 
 
 class Index(Generic[E]):
