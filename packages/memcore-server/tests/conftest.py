@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import memcore
 import pytest
+from memcore_conformance.proxy import Proxy
 from memcore_server.app import create_app
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from pathlib import Path
 
     from memcore import Backend
@@ -114,123 +114,12 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Process]]:
         child.communicate()
 
 
-Mode = Literal["pass", "refuse", "hang", "cut", "reset"]
-
-
-@dataclass
-class Proxy:
-    """A network between client and service.
-
-    `hang` holds back what clients send, until it is healed; `cut` and `reset` end connections after `after` bytes of an
-    answer, in good order or not; `refuse` ends them at once.
-    """
-
-    target: int
-    mode: Mode = "pass"
-    after: int = 0
-    delay: float = 0
-    port: int = 0
-    times: int | None = None
-    """How many answers are cut; all if it is none."""
-    held: int = 0
-    """Requests that were held back."""
-    answered: int = 0
-    """Parts of answers that came from the service."""
-    _healed: asyncio.Event = field(default_factory=asyncio.Event)
-    _news: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def fail(self, mode: Mode, *, after: int = 0, times: int | None = None) -> None:
-        self.mode, self.after, self.times = mode, after, times
-        self._healed.clear()
-
-    def heal(self) -> None:
-        self.mode = "pass"
-        self._healed.set()
-
-    async def wait_for_answers(self, count: int) -> None:
-        async with self._news:
-            await self._news.wait_for(lambda: self.answered >= count)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        with contextlib.suppress(OSError, asyncio.CancelledError):
-            if self.mode == "refuse":
-                writer.transport.abort()
-                return
-            back_reader, back_writer = await asyncio.open_connection("127.0.0.1", self.target)
-            try:
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(self._there(reader, back_writer))
-                    group.create_task(self._back(back_reader, writer))
-            finally:
-                back_writer.close()
-                writer.close()
-
-    async def _there(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry requests, also those of a client that has gone away meanwhile, as a slow network does."""
-        while data := await reader.read(65536):
-            await asyncio.sleep(self.delay)
-            if self.mode == "refuse":
-                writer.close()
-                return
-            if self.mode == "hang":
-                self.held += 1
-                await self._healed.wait()
-            writer.write(data)
-            await writer.drain()
-
-    async def _back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(65536):
-            async with self._news:
-                self.answered += 1
-                self._news.notify_all()
-            if self.mode in {"cut", "reset"}:
-                await self._end(writer, data[: self.after])
-                return
-            writer.write(data)
-            with contextlib.suppress(OSError):
-                await writer.drain()
-        writer.close()
-
-    async def _end(self, writer: asyncio.StreamWriter, data: bytes) -> None:
-        writer.write(data)
-        if self.mode == "reset":
-            with contextlib.suppress(OSError):
-                await writer.drain()
-            writer.transport.abort()
-        writer.close()
-        if self.times is not None:
-            self.times -= 1
-            self.mode = self.mode if self.times else "pass"
-
-
 @pytest.fixture
-async def make_proxy() -> AsyncIterator[Callable[..., Any]]:
+async def make_proxy() -> AsyncIterator[Callable[[int], Awaitable[Proxy]]]:
     """Put proxies before services."""
     async with contextlib.AsyncExitStack() as stack:
 
         async def make(target: int) -> Proxy:
-            proxy = Proxy(target)
-            await proxy.start()
-            stack.push_async_callback(proxy.stop)
-            return proxy
+            return await stack.enter_async_context(Proxy(target))
 
         yield make

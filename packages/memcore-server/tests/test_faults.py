@@ -15,10 +15,11 @@ from memcore_http.settings import HttpSettings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from conftest import Mode, Process, Proxy
+    from conftest import Process
+    from memcore_conformance.proxy import Failure, Proxy
     from memcore_http.items import HttpItems
 
-FAULTS: list[tuple[Mode, int]] = [("refuse", 0), ("hang", 0), ("cut", 0), ("cut", 100), ("reset", 0), ("reset", 100)]
+FAULTS: list[tuple[Failure, int]] = [("refuse", 0), ("hang", 0), ("cut", 0), ("cut", 100), ("reset", 0), ("reset", 100)]
 TEA = MemoryItem(content="tea " * 100)
 
 
@@ -29,7 +30,7 @@ async def proxy(serve: Callable[..., Process], make_proxy: Callable[..., Any], t
 
 @pytest.fixture
 async def backend(proxy: Proxy) -> AsyncIterator[HttpBackend]:
-    settings = HttpSettings(base_url=proxy.url, retries=1, retry_wait=0.01)
+    settings = HttpSettings(base_url=f"http://{proxy.address}", retries=1, retry_wait=0.01)
     async with HttpBackend(settings) as backend:
         yield backend
 
@@ -50,7 +51,7 @@ def impatient(backend: HttpBackend) -> Iterator[None]:
 
 @pytest.mark.parametrize(("mode", "after"), FAULTS)
 async def test_a_fault_is_told_by_every_operation_and_the_same_store_recovers(
-    proxy: Proxy, backend: HttpBackend, mode: Mode, after: int
+    proxy: Proxy, backend: HttpBackend, mode: Failure, after: int
 ) -> None:
     items = backend.items
     await items.store(TEA)
@@ -92,7 +93,7 @@ async def test_a_write_that_arrives_late_never_undoes_a_later_one(proxy: Proxy, 
     with impatient(backend), pytest.raises(MemoryAdapterUnavailable):
         await items.store(MemoryItem(id=TEA.id, content="first"))
     assert proxy.held == 1
-    proxy.mode = "pass"  # for new requests; the first one is still on its way
+    proxy.heal(releases=False)  # the first one is still on its way
     await items.store(MemoryItem(id=TEA.id, content="second"))
     refused = proxy.answered
     proxy.heal()
