@@ -32,6 +32,8 @@ _SPARE: Final[dict[str, Any]] = {
     "context": None,
 }
 """What a payload leaves out."""
+_NOT_OURS: Final = (TypeError, KeyError, ValueError, OverflowError, AttributeError)
+"""What shows that a row, or a part of one, is not what this module made."""
 
 
 class RecordRow(NamedTuple):
@@ -158,9 +160,60 @@ def decode_record(row: RecordRow) -> MemoryRecord:
         MalformedMemoryPayload: the row is not what this module made.
     """
     try:
-        return _decode(row)
-    except (TypeError, KeyError, ValueError, OverflowError, AttributeError) as error:
+        return MemoryRecord.model_construct(**_fields(row))
+    except _NOT_OURS as error:
         msg = f"the stored payload of record {row.id} is not what its contract says"
+        raise MalformedMemoryPayload(msg) from error
+
+
+def read_record(row: RecordRow) -> MemoryRecord:
+    """Return the record of a row that did not come from a store of ours, judged as what any caller gives.
+
+    Raises:
+        MalformedMemoryPayload: it is none.
+    """
+    try:
+        return MemoryRecord(**_fields(row))
+    except _NOT_OURS as error:
+        msg = f"what stands for record {row.id} is none"
+        raise MalformedMemoryPayload(msg) from error
+
+
+def read_write(
+    *,
+    write_id: UUID,
+    payload: str,
+    kind: Kind,
+    expires_at: int | None,
+    tier: Tier | None,
+    supersedes: Sequence[UUID],
+) -> MemoryWrite:
+    """Return the write that was encoded as these parts, judged as what any caller gives; encoded again it is the same.
+
+    Raises:
+        MalformedMemoryPayload: they are of none.
+    """
+    try:
+        part = _decode_part(payload)
+        return MemoryWrite(
+            id=write_id, kind=kind, expires_at=_optional_time(expires_at), tier=tier, supersedes=supersedes, **part
+        )
+    except _NOT_OURS as error:
+        msg = f"what stands for write {write_id} is none"
+        raise MalformedMemoryPayload(msg) from error
+
+
+def read_invalidation(record_id: UUID, ending: str | None) -> Invalidation:
+    """Return the invalidation that was encoded as these parts, judged as what any caller gives.
+
+    Raises:
+        MalformedMemoryPayload: they are of none.
+    """
+    try:
+        reason, actor = _decode_ending(ending)
+        return Invalidation(id=record_id, reason=reason, actor=actor)
+    except _NOT_OURS as error:
+        msg = f"what stands for the invalidation of {record_id} is none"
         raise MalformedMemoryPayload(msg) from error
 
 
@@ -178,21 +231,12 @@ def from_micros(micros: int) -> datetime:
     return EPOCH + timedelta(microseconds=micros)
 
 
-def _decode(row: RecordRow) -> MemoryRecord:
-    part = _SPARE | exact_json.decode(row.payload)
-    reason, actor = (None, None) if row.ending is None else exact_json.decode(row.ending)
-    fields = {
+def _fields(row: RecordRow) -> dict[str, Any]:
+    reason, actor = _decode_ending(row.ending)
+    return _decode_part(row.payload) | {
         "id": row.id,
-        "scope": Scope(part["scope"]),
         "kind": row.kind,
-        "content": part["content"],
-        "tags": tuple(part["tags"]),
-        "provenance": _decode_provenance(part["provenance"]),
         "expires_at": _optional_time(row.expires_at),
-        "target": part["target"],
-        "payload": part["payload"],
-        "supports": tuple(map(_decode_provenance, part["supports"])),
-        "context": part["context"],
         "tier": row.tier,
         "created_at": from_micros(row.created_at),
         "updated_at": from_micros(row.updated_at),
@@ -204,7 +248,29 @@ def _decode(row: RecordRow) -> MemoryRecord:
         "last_hit_at": _optional_time(row.last_hit_at),
         "refreshed_at": _optional_time(row.refreshed_at),
     }
-    return MemoryRecord.model_construct(**fields)
+
+
+def _decode_part(payload: str) -> dict[str, Any]:
+    part = _SPARE | exact_json.decode(payload)
+    fields = {
+        "scope": Scope(part.pop("scope")),
+        "content": part.pop("content"),
+        "tags": tuple(_listed(part.pop("tags"))),
+        "provenance": _decode_provenance(part.pop("provenance")),
+        "target": part.pop("target"),
+        "payload": part.pop("payload"),
+        "supports": tuple(map(_decode_provenance, _listed(part.pop("supports")))),
+        "context": part.pop("context"),
+    }
+    if part:
+        msg = f"unknown fields: {', '.join(sorted(part))}"
+        raise ValueError(msg)
+    return fields
+
+
+def _decode_ending(ending: str | None) -> tuple[str | None, str | None]:
+    reason, actor = (None, None) if ending is None else _listed(exact_json.decode(ending))
+    return reason, actor
 
 
 def _encode_change(change: object, limits: SizeLimits, place: str) -> EncodedChange:
@@ -294,9 +360,17 @@ def _encode_provenance(provenance: Provenance) -> list[str | None]:
     return [provenance.conversation_id, provenance.run_id, provenance.author]
 
 
-def _decode_provenance(parts: list[str | None]) -> Provenance:
-    conversation_id, run_id, author = parts
+def _decode_provenance(parts: object) -> Provenance:
+    conversation_id, run_id, author = _listed(parts)
     return Provenance(conversation_id=conversation_id, run_id=run_id, author=author)
+
+
+def _listed(value: object) -> list[Any]:
+    """Return the list: a text or an object could be taken apart as well, into something else."""
+    if type(value) is not list:
+        msg = f"a list is needed, not {type(value).__name__}"
+        raise TypeError(msg)
+    return value
 
 
 def _optional_micros(moment: datetime | None) -> int | None:
