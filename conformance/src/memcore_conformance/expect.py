@@ -6,10 +6,12 @@ known beforehand, goes through the same functions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from memcore import MemoryItem
+from memcore import MemoryItem, MemoryRecord
 from memcore.items.manifest import ITEM_FIELDS
+from memcore.records.model import CallersPart
+from pydantic import BaseModel
 
 from memcore_conformance.verdicts import Ending, Mismatch
 
@@ -18,11 +20,23 @@ if TYPE_CHECKING:
     from types import TracebackType
     from uuid import UUID
 
+    from memcore import MemoryWrite
     from memcore.items.manifest import MemoryItemField
+
+
+class Identified(Protocol):
+    """An item or a record."""
+
+    @property
+    def id(self) -> UUID:
+        """Its identity."""
+        ...
+
 
 E = TypeVar("E", bound=BaseException)
 
 _LONGEST = 200
+_NAMED = (MemoryItem, CallersPart)
 
 
 def that(condition: object, *, expected: str, got: object) -> None:
@@ -52,24 +66,37 @@ def same_item(got: object, wanted: MemoryItem, *, fields: Iterable[MemoryItemFie
         equal(getattr(got, field), getattr(wanted, field), what=field)
 
 
-def ids(found: Sequence[MemoryItem], wanted: Sequence[MemoryItem | UUID], *, ordered: bool = True) -> None:
-    """Expect a list of exactly these items, in this order unless it is free."""
-    that(type(found) is list, expected="a list of items", got=found)
+def same_record(got: object, wanted: MemoryRecord, *, but: Iterable[str] = ()) -> None:
+    """Expect a fresh `MemoryRecord` that equals another one exactly, in all fields but those named."""
+    that(type(got) is MemoryRecord, expected=f"a memcore.MemoryRecord: {describe(wanted)}", got=got)
+    that(got is not wanted, expected="a fresh record", got="the very object that was there before")
+    _same_fields(got, wanted, MemoryRecord.model_fields.keys() - set(but))
+
+
+def written(got: object, write: MemoryWrite) -> None:
+    """Expect a `MemoryRecord` whose caller's part is exactly that of a write."""
+    that(type(got) is MemoryRecord, expected=f"a memcore.MemoryRecord: {describe(write)}", got=got)
+    _same_fields(got, write, CallersPart.model_fields)
+
+
+def ids(found: Sequence[Identified], wanted: Sequence[Identified | UUID], *, ordered: bool = True) -> None:
+    """Expect a list of exactly these items or records, in this order unless it is free."""
+    that(type(found) is list, expected="a list of items or records", got=found)
     got_ids = [str(item.id) for item in found]
     wanted_ids = [str(getattr(item, "id", item)) for item in wanted]
     if not ordered:
         got_ids, wanted_ids = sorted(got_ids), sorted(wanted_ids)
-    names = {str(item.id): describe(item) for item in [*found, *wanted] if isinstance(item, MemoryItem)}
+    names = {str(item.id): describe(item) for item in [*found, *wanted] if isinstance(item, _NAMED)}
     if got_ids != wanted_ids:
         raise Mismatch(expected=_list(wanted_ids, names), got=_list(got_ids, names))
 
 
-def contains(found: Sequence[MemoryItem], item: MemoryItem) -> None:
+def contains(found: Sequence[Identified], item: Identified) -> None:
     """Expect this item among those found."""
     that(item.id in {hit.id for hit in found}, expected=f"{describe(item)} among the hits", got=_hits(found))
 
 
-def lacks(found: Sequence[MemoryItem], item: MemoryItem) -> None:
+def lacks(found: Sequence[Identified], item: Identified) -> None:
     """Expect this item not to be found."""
     that(item.id not in {hit.id for hit in found}, expected=f"no {describe(item)} among the hits", got=_hits(found))
 
@@ -119,8 +146,8 @@ def first_difference(got: object, wanted: object, *, at: str) -> str | None:
             return f"{at} has {len(got)} elements, not {len(wanted)}"
         pairs = enumerate(zip(got, wanted, strict=True))
         return next(filter(None, (first_difference(a, b, at=f"{at}[{place}]") for place, (a, b) in pairs)), None)
-    if isinstance(wanted, MemoryItem):
-        fields = ((getattr(got, name), getattr(wanted, name), name) for name in sorted(ITEM_FIELDS))
+    if isinstance(wanted, BaseModel):
+        fields = ((getattr(got, name), getattr(wanted, name), name) for name in sorted(type(wanted).model_fields))
         return next(filter(None, (first_difference(a, b, at=f"{at}.{name}") for a, b, name in fields)), None)
     same = repr(got) == repr(wanted) if isinstance(wanted, float) else got == wanted
     return None if same else at
@@ -132,15 +159,31 @@ def describe(value: object) -> str:
         parts = [f"content={describe(value.content)}"]
         parts += [f"{name}={describe(part)}" for name in ("tags", "metadata") if (part := getattr(value, name))]
         return _shorten(f"item {str(value.id)[:8]}({', '.join(parts)})")
+    if isinstance(value, CallersPart):
+        kind = "record" if isinstance(value, MemoryRecord) else "write"
+        parts = [describe(value.content), *(f"{name}={getattr(value, name)!r}" for name in _told(value))]
+        return _shorten(f"{kind} {str(value.id)[:8]}({', '.join(parts)})")
     if isinstance(value, BaseException):
         cause = f" from {type(value.__cause__).__name__}" if value.__cause__ else ""
         return _shorten(f"{type(value).__name__}: {value}{cause}")
-    if isinstance(value, list) and value and isinstance(value[0], MemoryItem):
+    if isinstance(value, list) and value and isinstance(value[0], _NAMED):
         return _hits(value)
     try:
         return _shorten(repr(value))
     except Exception as error:  # noqa: BLE001 - a foreign object's own repr
         return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
+
+
+def _same_fields(got: object, wanted: object, names: Iterable[str]) -> None:
+    for name in sorted(names):
+        equal(getattr(got, name), getattr(wanted, name), what=name)
+
+
+def _told(record: CallersPart) -> list[str]:
+    """Return the fields of a record that a person wants to see: those that are not as in any other."""
+    usual = {"id", "content", "created_at", "updated_at"}
+    fields = type(record).model_fields
+    return [name for name in fields if name not in usual and getattr(record, name) != fields[name].default]
 
 
 def _mapping_difference(got: dict[object, object], wanted: dict[object, object], at: str) -> str | None:
@@ -151,13 +194,13 @@ def _mapping_difference(got: dict[object, object], wanted: dict[object, object],
     return next(filter(None, (first_difference(a, b, at=place) for a, b, place in parts)), None)
 
 
-def _hits(found: Sequence[MemoryItem]) -> str:
+def _hits(found: Sequence[Identified]) -> str:
     return _list([str(item.id) for item in found], {str(item.id): describe(item) for item in found})
 
 
 def _list(wanted: Sequence[str], names: dict[str, str]) -> str:
     shown = ", ".join(names.get(name, name[:8]) for name in wanted)
-    return _shorten(f"{len(wanted)} items [{shown}]", 2 * _LONGEST)
+    return _shorten(f"{len(wanted)} of them [{shown}]", 2 * _LONGEST)
 
 
 def _shorten(text: str, longest: int = _LONGEST) -> str:

@@ -167,10 +167,14 @@ class StorageControl(Protocol):
 
 @runtime_checkable
 class ClockControl(Protocol):
-    """Moves the clock that the adapter reads."""
+    """Moves the clock that records are timed by, whoever reads it: the adapter or its service.
+
+    A case that needs it begins with `advance(0.0)`, before it makes a backend: from then on the clock of all backends
+    stands still between two calls. Without that, the adapter runs on its own clock.
+    """
 
     def advance(self, seconds: float) -> None:
-        """Move it forward."""
+        """Move it forward, or back where the number is negative; whole microseconds."""
         ...
 
 

@@ -8,12 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 from uuid import UUID
 
-from memcore import MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem
+from memcore import MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem, MemoryWrite
 
 from memcore_conformance import expect
 from memcore_conformance.child import Child
 from memcore_conformance.harness import FACULTIES, Harness, StoreHarness
 from memcore_conformance.items import Items
+from memcore_conformance.records import Records
 from memcore_conformance.verdicts import ServiceMissing, Unproven
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class Trial:
             self._closing.append(store.close)
         return Items(store, self)
 
+    async def records(self, **settings: object) -> Records:
+        """Return the records of an open backend; the same settings again give another backend on the same data."""
+        return Records((await self.backend(**settings)).records, self)
+
     async def backend(self, **settings: object) -> Backend:
         """Return an open backend."""
         backend = await self.make_backend(**settings)
@@ -100,6 +105,10 @@ class Trial:
         """Return an item with an id that is the same in every run."""
         return MemoryItem(**{"id": self.id(), "created_at": 1_700_000_000.25, "content": content} | fields)
 
+    def write(self, content: str = "tea", **fields: Any) -> MemoryWrite:  # noqa: ANN401 - whatever a write may hold
+        """Return a write with an id that is the same in every run, for one user unless the fields say otherwise."""
+        return MemoryWrite(**{"id": self.id(), "scope": {"user": "ada"}, "content": content} | fields)
+
     def id(self) -> UUID:
         """Return an id that is new, and the same in every run."""
         return UUID(int=self.random.getrandbits(128), version=4)
@@ -121,6 +130,8 @@ class Trial:
         await self.close()
         await self.harness_does("reset()", self._harness.reset())
         self.done.clear()
+        if "clock" in self._needs:
+            self.advance(0.0)
 
     @property
     def faults(self) -> FaultControl:
@@ -142,10 +153,10 @@ class Trial:
         """See `StorageControl`."""
         return cast("StorageControl", self._faculty("storage"))
 
-    @property
-    def clock(self) -> ClockControl:
-        """See `ClockControl`."""
-        return cast("ClockControl", self._faculty("clock"))
+    def advance(self, seconds: float) -> None:
+        """Move the clock of the adapter; needs the faculty `clock`, and then it stands still from the start."""
+        self.step(f"harness: advance({seconds!r})")
+        cast("ClockControl", self._faculty("clock")).advance(seconds)
 
     @property
     def damage(self) -> IndexDamage:

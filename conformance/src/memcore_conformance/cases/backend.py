@@ -12,6 +12,9 @@ from memcore import (
     ManagedMemoryStore,
     MemoryAdapterUnavailable,
     MemoryConfigurationError,
+    RecordHistory,
+    RecordLifecycle,
+    Transfer,
 )
 from memcore.backend import Contract
 
@@ -59,13 +62,19 @@ async def contracts_are_offered_exactly_as_claimed(trial: Trial) -> None:
                 getattr(backend, contract)
 
 
-@case("B-02c", claims=("backend", "items"))
+@case("B-02c", claims=("backend",))
 async def extensions_are_there_exactly_as_claimed(trial: Trial) -> None:
     """A protocol beyond the contract is satisfied exactly if it is claimed, and nothing else is claimed."""
     backend = await trial.backend()
+    contracts = backend.capabilities.contracts
+    items = backend.items if "items" in contracts else None
+    records = backend.records if "records" in contracts else None
     present = {
-        "managed": isinstance(backend.items, ManagedMemoryStore),
+        "managed": isinstance(items, ManagedMemoryStore),
         "maintenance": isinstance(backend, Maintenance),
+        "history": isinstance(records, RecordHistory),
+        "lifecycle": isinstance(records, RecordLifecycle),
+        "transfer": isinstance(records, Transfer),
     }
     there = sorted(name for name, is_there in present.items() if is_there)
     expect.equal(sorted(backend.capabilities.extensions), there, what="the extensions that are claimed")

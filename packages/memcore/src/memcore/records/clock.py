@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memcore.errors import MemoryConfigurationError
@@ -10,7 +11,21 @@ from memcore.records.rows import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
+
+
+class StillClock:
+    """A clock for the setting `clock` of a test: it stands still until it is moved."""
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self._now = start or datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Move it forward, or back where the number is negative."""
+        self._now += timedelta(seconds=seconds)
 
 
 def clock_of(told: Callable[[], datetime] | None) -> Callable[[], int]:
