@@ -120,6 +120,26 @@ class IndexesWhenItCloses(_Late):
             return stored
 
 
+class ReadsEveryItemOnce(SqliteBackend):
+    def __init__(self, settings: SqliteSettings) -> None:
+        super().__init__(settings)
+        self._items = self.Items(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
+
+    class Items(SqliteItems):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self._known: dict[UUID, MemoryItem | None] = {}
+
+        async def retrieve(self, item_id: UUID) -> MemoryItem | None:
+            if item_id not in self._known:
+                self._known[item_id] = await super().retrieve(item_id)
+            return self._known[item_id]
+
+        async def store(self, item: MemoryItem) -> UUID:
+            self._known.pop(item.id, None)
+            return await super().store(item)
+
+
 class OpensForOneProcess(SqliteBackend):
     async def open(self) -> None:
         if not self._lifecycle.is_open:

@@ -90,6 +90,14 @@ class WritesInTwoSteps(_Shared):
             return await super().store(item)
 
 
+@mutant("I-42r")
+class ReadsEveryItemOnce(Elsewhere):
+    """Another process answers from what it has read before, whatever this one writes."""
+
+    mutant = "ReadsEveryItemOnce"
+    backend_type = _Shared
+
+
 @mutant("B-05b")
 class OpensForOneProcess(Elsewhere):
     """While one process opens or has the file, no other may open it."""

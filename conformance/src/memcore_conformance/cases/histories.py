@@ -6,6 +6,8 @@ import asyncio
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+from memcore import MemoryQuery
+
 from memcore_conformance import expect
 from memcore_conformance.catalogue import case
 from memcore_conformance.history import History
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from memcore import MemoryItem
 
+    from memcore_conformance.child import Child
     from memcore_conformance.harness import Fault
     from memcore_conformance.items import Items
     from memcore_conformance.trial import Trial
@@ -36,6 +39,14 @@ async def one_order_explains_what_stores_see(trial: Trial) -> None:
     """Of two stores on the same data, used at once, each sees what one common order explains."""
     stores = [await trial.items(), await trial.items()]
     await _work_at_once(trial, stores * (_CLIENTS // 2))
+
+
+@case("I-42r", claims=("items", "shared"), needs=("processes",), nature="stochastic", seconds=120)
+async def one_order_explains_what_processes_see(trial: Trial) -> None:
+    """Of three processes that work on the same items at once, each sees what one common order explains."""
+    items = await trial.items()
+    children = await asyncio.gather(trial.process(), trial.process())
+    await _work_at_once(trial, [items, *children])
 
 
 @case("I-64h", claims=("items", "immediate"), nature="stochastic")
@@ -73,7 +84,7 @@ async def one_order_explains_what_failures_leave(trial: Trial) -> None:
 
 
 async def _work_at_once(
-    trial: Trial, stores: Sequence[Items], *, searching: bool = False, failing: bool = False
+    trial: Trial, stores: Sequence[Items | Child], *, searching: bool = False, failing: bool = False
 ) -> None:
     """Let a client work on each store at once, then look at everything through each, and judge the history."""
     history = History()
@@ -100,7 +111,7 @@ class _Client:
     def __init__(
         self,
         trial: Trial,
-        items: Items,
+        items: Items | Child,
         history: History,
         ids: Sequence[UUID],
         *,
@@ -153,7 +164,7 @@ class _Client:
         await self._history.read(self._items.retrieve(item_id), lambda found: {item_id: found and _version(found)})
 
     async def _search(self) -> None:
-        await self._history.read(self._items.find(), self._shown)
+        await self._history.read(self._items.search(MemoryQuery()), self._shown)
 
     def _shown(self, found: list[MemoryItem]) -> dict[Hashable, Hashable]:
         hits = {item.id: _version(item) for item in found}
