@@ -15,6 +15,7 @@ from memcore.settings import mask_url
 from memcore_conformance.bench.adapter import AdapterDriver
 from memcore_conformance.bench.dictionary import DictDriver
 from memcore_conformance.bench.langgraph import LangGraphMemoryDriver, LangGraphSqliteDriver
+from memcore_conformance.bench.raw_asyncpg import AsyncpgDriver
 from memcore_conformance.bench.raw_sqlite import AiosqliteDriver, Sqlite3Driver
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def group(urls: Iterable[str]) -> list[Group]:
 _BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "memory": ("dict scan", "LangGraph memory"),
     "sqlite": ("sqlite3 full", "sqlite3 kv", "aiosqlite full", "LangGraph sqlite"),
+    "postgresql": ("asyncpg full", "asyncpg kv"),
 }
 _ELSE: Final = ("sqlite3 full", "dict scan")
 _DRIVERS: Final[Mapping[str, Callable[[str, Place], Driver]]] = {
@@ -86,11 +88,15 @@ _DRIVERS: Final[Mapping[str, Callable[[str, Place], Driver]]] = {
     "sqlite3 full": lambda url, place: Sqlite3Driver(place, synchronous=_synchronous(url) or "full"),
     "sqlite3 kv": lambda url, place: Sqlite3Driver(place, synchronous=_synchronous(url) or "full", full=False),
     "aiosqlite full": lambda url, place: AiosqliteDriver(place, synchronous=_synchronous(url) or "full"),
+    "asyncpg full": AsyncpgDriver,
+    "asyncpg kv": lambda url, place: AsyncpgDriver(url, place, full=False),
     "LangGraph memory": lambda _url, _place: LangGraphMemoryDriver(),
     "LangGraph sqlite": lambda _url, place: LangGraphSqliteDriver(place),
 }
 _NEEDS: Final[Mapping[str, str]] = {
     "aiosqlite full": "aiosqlite",
+    "asyncpg full": "asyncpg",
+    "asyncpg kv": "asyncpg",
     "LangGraph memory": "langgraph.store.memory",
     "LangGraph sqlite": "langgraph.store.sqlite",
 }

@@ -82,6 +82,16 @@ GOALS: Final[Mapping[str, tuple[Goal, ...]]] = {
         *(Goal(name, 1 / 1.5, "sqlite3 full") for name in WRITERS),
         Goal("bytes an item", 1.4, "sqlite3 full"),
     ),
+    "postgresql": (
+        Goal("put", 1.2, "asyncpg full"),
+        Goal("put, 64 tasks", 0.45, "asyncpg full"),
+        Goal("bulk", 1.4, "asyncpg full"),
+        Goal("get", 0.75, "asyncpg full"),
+        Goal("get, 64 tasks", 0.2, "asyncpg full"),
+        *(Goal(name, 1.2, "asyncpg full") for name in SEARCHES),
+        Goal(NARROWED, 0.5, of="search mixed", least=100_000),
+        *(Goal(name, 1, "asyncpg full") for name in CONDITIONS),
+    ),
 }
 
 
