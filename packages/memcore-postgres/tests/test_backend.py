@@ -38,8 +38,8 @@ async def test_claims_are_known_once_it_is_open(store: Store) -> None:
 
 async def test_it_claims_what_it_does(backend: PostgresBackend) -> None:
     claims = backend.capabilities
-    assert claims.contracts == {"items"}
-    assert claims.extensions == {"managed", "maintenance"}
+    assert claims.contracts == {"items", "records"}
+    assert claims.extensions == {"managed", "maintenance", "history", "lifecycle", "transfer"}
     assert (claims.durable, claims.power_safe, claims.shared, claims.analysed) == (True, True, True, True)
     assert claims.search == "keyword"
     assert isinstance(backend, Maintenance)
@@ -75,10 +75,9 @@ async def test_a_ping_tells_what_takes_part(backend: PostgresBackend) -> None:
     assert set(health.versions) == {"memcore-postgres", "asyncpg", "postgresql", "schema"}
 
 
-@pytest.mark.parametrize("contract", ["records", "conversations"])
-async def test_a_contract_that_is_not_offered_is_refused(backend: PostgresBackend, contract: str) -> None:
-    with pytest.raises(MemoryConfigurationError, match=f"does not offer the {contract} contract"):
-        getattr(backend, contract)
+async def test_a_contract_that_is_not_offered_is_refused(backend: PostgresBackend) -> None:
+    with pytest.raises(MemoryConfigurationError, match="does not offer the conversations contract"):
+        _ = backend.conversations
 
 
 async def test_closing_again_does_nothing_and_use_after_it_is_refused(backend: PostgresBackend) -> None:

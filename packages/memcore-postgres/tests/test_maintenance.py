@@ -78,9 +78,9 @@ async def test_an_item_that_was_replaced_meanwhile_keeps_its_new_words(backend: 
     await store.fetch("UPDATE items SET words = ''")
     updates = backend._maintenance._update
 
-    async def late(changes: object) -> None:
+    async def late(*changes: object) -> None:
         await backend.items.store(MemoryItem(id=items[0].id, content="coffee"))
-        await updates(changes)  # type: ignore[arg-type]
+        await updates(*changes)  # type: ignore[arg-type]
 
     backend._maintenance._update = late  # type: ignore[method-assign]
     await backend.reindex()

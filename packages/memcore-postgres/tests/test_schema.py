@@ -15,7 +15,7 @@ from memcore import (
     MemoryItem,
     MemoryQuery,
 )
-from memcore_postgres.schema import prepare
+from memcore_postgres.schema import SCHEMA_VERSION, prepare
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ async def test_ten_processes_may_open_at_once(store: Store) -> None:
 
 async def test_ten_backends_may_open_at_once(store: Store) -> None:
     await asyncio.gather(*(store.connect().open() for _ in range(10)))
-    assert [tuple(row) for row in await store.fetch("SELECT schema_version FROM meta")] == [(1,)]
+    assert [tuple(row) for row in await store.fetch("SELECT schema_version FROM meta")] == [(SCHEMA_VERSION,)]
 
 
 async def test_sessions_that_a_pooler_keeps_warm_may_make_the_tables_at_once(store: Store) -> None:
@@ -67,7 +67,7 @@ async def test_a_newer_schema_is_refused_and_left_untouched(backend: PostgresBac
     await backend.items.store(MemoryItem(content="tea"))
     await store.fetch("UPDATE meta SET schema_version = 7")
     before = await store.fetch("SELECT * FROM meta, items")
-    with pytest.raises(MemoryAdapterUnavailable, match=r"version 7.*up to 1.*upgrade"):
+    with pytest.raises(MemoryAdapterUnavailable, match=r"version 7.*up to 2.*upgrade"):
         await store.connect().open()
     assert await store.fetch("SELECT * FROM meta, items") == before
 

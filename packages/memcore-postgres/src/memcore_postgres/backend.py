@@ -14,6 +14,7 @@ from memcore.kit.text import ANALYSIS_VERSION
 from memcore_postgres.database import Database
 from memcore_postgres.items import PostgresItems
 from memcore_postgres.maintenance import Maintenance
+from memcore_postgres.records import PostgresRecords
 from memcore_postgres.schema import SCHEMA_VERSION, prepare
 from memcore_postgres.writer import Writer
 
@@ -52,6 +53,7 @@ class PostgresBackend:
         self._items = PostgresItems(
             self._database, writer, self._lifecycle, settings.limits, namespace=settings.namespace
         )
+        self._records = PostgresRecords(self._database, writer, self._lifecycle, settings)
         self._maintenance = Maintenance(self._database, writer)
 
     @property
@@ -60,9 +62,9 @@ class PostgresBackend:
         return self._items
 
     @property
-    def records(self) -> NoReturn:
-        """Not offered."""
-        raise not_offered(self.name, "records")
+    def records(self) -> PostgresRecords:
+        """The records, with every extension."""
+        return self._records
 
     @property
     def conversations(self) -> NoReturn:
@@ -107,16 +109,17 @@ class PostgresBackend:
         )
 
     async def drop_namespace(self) -> None:
-        """Erase every item of this namespace."""
-        await self._items.clear()
+        """Erase every item and record of this namespace, in one transaction."""
+        await self.open()
+        await self._maintenance.drop(self._settings.namespace)
 
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """Rebuild what is derived from the items of the whole schema; safe while others read and write."""
+        """Rebuild what is derived from the items and records of the whole schema; safe while others read and write."""
         await self.open()
         return await self._maintenance.reindex(progress)
 
     async def check(self, *, repair: bool = True, progress: Callable[[int, int], None] | None = None) -> CheckReport:
-        """Compare what is derived with a fresh analysis of the items of the whole schema, and repair what differs."""
+        """Compare what is derived in the whole schema with a fresh analysis, and repair what differs."""
         await self.open()
         return await self._maintenance.check(progress, repair=repair)
 
@@ -138,13 +141,13 @@ class PostgresBackend:
     async def _open(self) -> None:
         server = await self._database.open(self._prepare)
         self._capabilities = Capabilities(
-            contracts=frozenset({"items"}),
+            contracts=frozenset({"items", "records"}),
             durable=True,
             power_safe=server.flushes,
             shared=True,
             analysed=True,
             search="keyword",
-            extensions=frozenset({"managed", "maintenance"}),
+            extensions=frozenset({"managed", "maintenance", "history", "lifecycle", "transfer"}),
             limits=self._settings.limits,
         )
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 NATIVE: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, EOFError)
 """Every error that comes from beyond this package; a timeout is an `OSError`."""
-CONTENDED: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
-"""The statement lost against another one and was undone; trying again is all that it takes."""
+CONTENDED: Final = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
+"""The statement lost against another one, perhaps for an id, and was undone; trying again is all that it takes."""
 
 _Fault = tuple[type[MemcoreError], str]
 _REFUSED: Final = (MemoryAdapterError, "the server refused the role or its password")
@@ -33,20 +33,22 @@ _POOLER: Final = (
     "a pooler in transaction mode does not follow prepared statements: set statement_cache_size=0",
 )
 _GONE: Final = (MemoryAdapterUnavailable, "the tables are gone, or of another version: connect again")
+_OVERTAKEN: Final = (MemoryAdapterUnavailable, "other writers were faster again and again: try later")
 _DAMAGED: Final = (MalformedMemoryPayload, "the server reports damaged data")
 _BY_CODE: Final[dict[str, _Fault]] = {
     "08P01": (
         MemoryAdapterUnavailable,
         "the server or a pooler broke off; behind one in transaction mode set statement_cache_size=0",
     ),
+    "23505": _OVERTAKEN,
     "25006": (MemoryAdapterUnavailable, "the server is read-only, a standby perhaps: connect to the primary"),
     "26000": _POOLER,
     "28000": _REFUSED,
     "28P01": _REFUSED,
     "3D000": (MemoryAdapterUnavailable, "the database does not exist: create it first"),
     "3F000": _GONE,
-    "40001": (MemoryAdapterUnavailable, "other writers were faster again and again: try later"),
-    "40P01": (MemoryAdapterUnavailable, "other writers were faster again and again: try later"),
+    "40001": _OVERTAKEN,
+    "40P01": _OVERTAKEN,
     "42501": (MemoryAdapterError, "the role lacks a right that is needed here: grant it"),
     "42703": _GONE,
     "42P01": _GONE,

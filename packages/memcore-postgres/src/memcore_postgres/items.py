@@ -20,16 +20,16 @@ from memcore.kit.query import (
 )
 from memcore.kit.text import analyse_query
 
-from memcore_postgres import search
-from memcore_postgres.faults import translated
-from memcore_postgres.index import id_texts, make_row, term_texts
-from memcore_postgres.lanes import Lane
+from memcore_postgres import item_search, search
+from memcore_postgres.index import chunks, id_texts, make_row, term_texts
+from memcore_postgres.item_search import PAGE, Conditions, items_table
+from memcore_postgres.lookup import Lookup
 from memcore_postgres.schema import SCHEMA_VERSION
-from memcore_postgres.search import Clauses, Conditions
+from memcore_postgres.search import Clauses
 from memcore_postgres.writer import LOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     import asyncpg
@@ -41,17 +41,6 @@ if TYPE_CHECKING:
     from memcore_postgres.index import Row
     from memcore_postgres.writer import Writer
 
-_GET: Final = """
-    SELECT meta.schema_version, items.id, items.created_at, items.payload
-    FROM {schema}.meta LEFT JOIN {schema}.items ON namespace = $1 AND {condition}
-"""
-_ONE: Final = "id = $2::uuid"  # planned once a session; the server plans a list of ids anew each time
-_SOME: Final = "id = ANY($2::text[]::uuid[])"
-_PAGE: Final = """
-    SELECT meta.schema_version, found.* FROM {schema}.meta LEFT JOIN (
-        SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id LIMIT {limit}
-    ) AS found ON true ORDER BY found.id
-"""
 _COUNT: Final = """
     SELECT schema_version, (SELECT count(*) FROM {schema}.items WHERE namespace = $1) AS count FROM {schema}.meta
 """
@@ -65,12 +54,6 @@ _ERASE: Final = """
 _OF_IDS: Final = "AND id = ANY($3::text[]::uuid[])"
 _OF_TERMS: Final = "AND terms @> $3::text[]"
 _LOCK_MATCHING: Final = "SELECT id, created_at, payload FROM {schema}.items WHERE {conditions} ORDER BY id FOR UPDATE"
-
-_READERS: Final = 2
-"""Groups of gets under way at once: a second one need not wait for large items of the first."""
-_CHUNK: Final = 200
-_CHUNK_CHARS: Final = 8_000_000
-"""Rows and characters of one statement of a batch: the next one is analysed while the server works on it."""
 
 
 class PostgresItems:
@@ -88,10 +71,8 @@ class PostgresItems:
         self._limits = limits
         self._namespace = namespace
         self._schema = database.schema
-        self._get_one = _GET.format(schema=self._schema, condition=_ONE)
-        self._get_some = _GET.format(schema=self._schema, condition=_SOME)
-        self._gets: Lane[UUID, asyncpg.Record | None] = Lane(database.connection, self._find, workers=_READERS)
-        database.drain_on_close(self._gets)
+        self._table = items_table(database.schema)
+        self._lookup = Lookup(database, self._table, namespace)
         self._manifest = MemoryAdapterManifest(
             adapter="postgres",
             native_item_fields=ITEM_FIELDS,
@@ -122,8 +103,7 @@ class PostgresItems:
         """Return the item, or `None`; one round trip, which all that wait share (I-50)."""
         await self._ready()
         key = check_id(item_id)
-        with translated(self._database.place):
-            row = await self._gets.submit(key)
+        row = await self._lookup.get(key)
         return None if row is None else decode_item(key, row["created_at"], row["payload"])
 
     async def search(self, query: MemoryQuery) -> list[MemoryItem]:
@@ -136,8 +116,8 @@ class PostgresItems:
         conditions = Conditions.of(checked, self._namespace)
         fetch = self._database.fetch
         if words:
-            return await search.best(fetch, self._schema, conditions, words, checked.limit)
-        return await search.newest(fetch, self._schema, conditions, checked.limit)
+            return await item_search.best(fetch, self._table, conditions, words, checked.limit)
+        return await item_search.newest(fetch, self._table, conditions, checked.limit)
 
     async def store_many(self, items: Sequence[MemoryItem]) -> list[UUID]:
         """Store all items or none, in one transaction (I-80)."""
@@ -171,11 +151,11 @@ class PostgresItems:
         """Return the next page in order of id (I-82)."""
         await self._ready()
         size = check_page_limit(limit)
-        clauses = Clauses(Conditions(self._namespace))
+        clauses = Clauses(self._namespace)
         if after is not None:
             clauses.add("id > {}::uuid", decode_cursor(self._namespace, after))
-        statement = _PAGE.format(schema=self._schema, conditions=clauses, limit=f"{clauses.bind(size + 1)}::bigint")
-        items = search.decode_all(await self._database.fetch(statement, *clauses.parameters))
+        rows = await search.page(self._database.fetch, self._table, clauses, size + 1)
+        items = list(map(item_search.decode, rows))
         more = len(items) > size
         return Page(items[:size], encode_cursor(self._namespace, items[size - 1].id) if more else None)
 
@@ -185,24 +165,11 @@ class PostgresItems:
         (row,) = await self._database.fetch(_COUNT.format(schema=self._schema), self._namespace)
         return int(row["count"])
 
-    async def clear(self) -> None:
-        """Erase every item of the namespace."""
-        await self._ready()
-        await self._erase()
-
     async def _ready(self) -> None:
         if not self._lifecycle.ready():
             await self._lifecycle.open()
 
-    async def _find(self, connection: asyncpg.Connection, ids: list[UUID]) -> list[asyncpg.Record | None]:
-        if len(ids) == 1:
-            rows = await connection.fetch(self._get_one, self._namespace, ids[0])
-        else:
-            rows = await connection.fetch(self._get_some, self._namespace, id_texts(set(ids)))
-        found = {row["id"]: row for row in self._database.accept(rows)}
-        return [found.get(key) for key in ids]
-
-    async def _erase(self, condition: str = "", *parameters: object) -> int:
+    async def _erase(self, condition: str, *parameters: object) -> int:
         return await self._writer.run(partial(self._erase_now, condition, parameters))
 
     async def _erase_now(
@@ -213,14 +180,14 @@ class PostgresItems:
         return int(row["count"])
 
     async def _put_all(self, items: Sequence[EncodedItem], connection: asyncpg.Connection, lock: int) -> None:
-        chunks = list(_chunks(items))
-        if len(chunks) == 1:
-            return await self._writer.upsert(self._rows(chunks[0]), connection, lock)
+        parts = list(chunks(items, lambda item: len(item.payload)))
+        if len(parts) == 1:
+            return await self._writer.upsert(self._rows(parts[0]), connection, lock)
         async with connection.transaction():
-            rows = self._rows(chunks[0])
-            for following in [*chunks[1:], []]:
+            rows = self._rows(parts[0])
+            for following in [*parts[1:], []]:
                 writing = asyncio.create_task(self._writer.upsert(rows, connection, lock))
-                await asyncio.sleep(0)  # it is on its way before the next rows are analysed
+                await asyncio.sleep(0)  # the server works on it while the next rows are analysed
                 rows = self._rows(following)
                 await writing
         return None
@@ -230,25 +197,13 @@ class PostgresItems:
 
     async def _delete_lacking(self, conditions: Conditions, connection: asyncpg.Connection, lock: int) -> int:
         """Lock what meets the indexed conditions, and erase what also lacks the keys that must be missing."""
-        clauses = Clauses(conditions)
+        clauses = conditions.clauses()
         statement = _LOCK_MATCHING.format(schema=self._schema, conditions=clauses)
         async with connection.transaction():
             await connection.execute(LOCK, lock)
             ids: list[UUID] = []
-            async for row in connection.cursor(statement, *clauses.parameters, prefetch=search.PAGE):
-                item = search.decode(row)
+            async for row in connection.cursor(statement, *clauses.parameters, prefetch=PAGE):
+                item = item_search.decode(row)
                 if conditions.lacks(item):
                     ids.append(item.id)
             return await self._erase_now(_OF_IDS, [id_texts(ids)], connection, lock)
-
-
-def _chunks(items: Sequence[EncodedItem]) -> Iterator[list[EncodedItem]]:
-    chunk: list[EncodedItem] = []
-    chars = 0
-    for item in items:
-        if chunk and (len(chunk) == _CHUNK or chars + len(item.payload) > _CHUNK_CHARS):
-            yield chunk
-            chunk, chars = [], 0
-        chunk.append(item)
-        chars += len(item.payload)
-    yield chunk

@@ -1,19 +1,22 @@
-"""Upkeep of what is derived from the payloads: rebuild, check and repair, and remove the bytes of what was erased.
+"""Upkeep: rebuild, check and repair what is derived from the payloads, and remove the bytes of what was erased.
 
-Everything here is about the whole schema: the analysis that made the words is one for all of its namespaces.
+Nearly all of it is about the whole schema: the analysis that made the words is one for all of its namespaces.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memcore.backend import CheckReport
 from memcore.errors import MalformedMemoryPayload, MemoryAdapterError
 from memcore.kit.text import ANALYSIS_VERSION
+from memcore.records.rows import decode_record
 
 from memcore_postgres.faults import translated
-from memcore_postgres.index import derive
-from memcore_postgres.search import PAGE, decode
+from memcore_postgres.index import Derived, DerivedRecord, derive, derive_record
+from memcore_postgres.item_search import PAGE, decode
+from memcore_postgres.record_rows import ALL, record_row
+from memcore_postgres.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,27 +24,29 @@ if TYPE_CHECKING:
     import asyncpg
 
     from memcore_postgres.database import Database
-    from memcore_postgres.index import Derived
     from memcore_postgres.writer import Writer
 
     Progress = Callable[[int, int], None] | None
 
-_COUNT: Final = "SELECT schema_version, (SELECT count(*) FROM {schema}.items) AS count FROM {schema}.meta"
+_COUNT: Final = """
+    SELECT schema_version,
+        (SELECT count(*) FROM {schema}.items) + (SELECT count(*) FROM {schema}.records) AS count
+    FROM {schema}.meta
+"""
 _PAGE: Final = """
     SELECT meta.schema_version, found.* FROM {schema}.meta LEFT JOIN (
-        SELECT namespace, id, created_at, payload, words, tag_words, array_to_string(terms, ' ') AS terms,
-            xmin::text AS version
-        FROM {schema}.items WHERE (namespace, id) > ($1, $2::uuid) ORDER BY namespace, id LIMIT $3::bigint
+        SELECT namespace, {columns}, {words}, array_to_string(terms, ' ') AS terms, {version} AS version
+        FROM {schema}.{name} WHERE (namespace, id) > ($1, $2::uuid) ORDER BY namespace, id LIMIT $3::bigint
     ) AS found ON true ORDER BY found.namespace, found.id
 """
-# A row that somebody replaced since it was read keeps what was derived from its new payload.
+_VERSION: Final = "hashtextextended(payload, 0)::text"
+"""Of a row, as far as anything is derived from it: who replaced the payload since it was read brought its own words."""
 _UPDATE: Final = """
     WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
-    UPDATE {schema}.items
-    SET words = given.words, tag_words = given.tag_words, terms = string_to_array(given.terms, ' ')
-    FROM fence, unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-        AS given (namespace, id, version, words, tag_words, terms)
-    WHERE items.namespace = given.namespace AND items.id = given.id::uuid AND items.xmin::text = given.version
+    UPDATE {schema}.{name} AS kept
+    SET {changes}, terms = string_to_array(given.terms, ' ')
+    FROM fence, unnest({places}) AS given (namespace, id, version, {names})
+    WHERE kept.namespace = given.namespace AND kept.id = given.id::uuid AND {version} = given.version
 """
 _BEGIN: Final = """
     WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
@@ -50,6 +55,14 @@ _BEGIN: Final = """
 _FINISH: Final = """
     WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
     UPDATE {schema}.meta SET is_complete = true FROM fence WHERE analysis = $2
+"""
+_DROP: Final = """
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1)), items AS (
+        DELETE FROM {schema}.items USING fence, {schema}.meta WHERE meta.schema_version = {version} AND namespace = $2
+    ), records AS (
+        DELETE FROM {schema}.records USING fence, {schema}.meta WHERE meta.schema_version = {version} AND namespace = $2
+    )
+    SELECT schema_version FROM {schema}.meta
 """
 _OWNER: Final = """
     SELECT schema_version, pg_has_role(relowner, 'USAGE') AS may_purge, pg_get_userbyid(relowner)::text AS owner
@@ -60,6 +73,33 @@ _ENDLESS: Final = 7 * 86400.0
 """Seconds: rewriting a table takes as long as it takes."""
 
 
+class _Source(NamedTuple):
+    """A table of which something is derived: what it holds, the columns that a row is read from, and how."""
+
+    noun: str
+    columns: str
+    derived: tuple[str, ...]
+    derive: Callable[[asyncpg.Record], Derived | DerivedRecord]
+
+    @property
+    def table(self) -> str:
+        return f"{self.noun}s"
+
+
+def _derive_item(row: asyncpg.Record) -> Derived:
+    return derive(decode(row), namespace=row["namespace"])
+
+
+def _derive_record(row: asyncpg.Record) -> DerivedRecord:
+    return derive_record(decode_record(record_row(row)), namespace=row["namespace"])
+
+
+_SOURCES: Final = (
+    _Source("item", "id, created_at, payload", Derived._fields, _derive_item),
+    _Source("record", ALL, DerivedRecord._fields, _derive_record),
+)
+
+
 class Maintenance:
     """The upkeep of one schema, through the backend's own reads and writes."""
 
@@ -68,62 +108,91 @@ class Maintenance:
         self._writer = writer
 
     async def reindex(self, progress: Progress) -> int:
-        """Derive words and terms anew where they differ, and return how many items were looked at.
+        """Derive words and terms anew where they differ, and return how many items and records were looked at.
 
         Interrupted, it may simply be run again. A damaged payload is left to `check`.
         """
         await self._execute(_BEGIN, ANALYSIS_VERSION)
         done = 0
-        async for rows in self._pages(progress):
-            await self._update([(row, fresh) for row, fresh, _ in map(_compare, rows) if fresh is not None])
+        async for source, rows in self._pages(progress):
+            compared = [_compare(source, row) for row in rows]
+            await self._update(source, [(row, fresh) for row, fresh, _ in compared if fresh is not None])
             done += len(rows)
         await self._execute(_FINISH, ANALYSIS_VERSION)
         return done
 
     async def check(self, progress: Progress, *, repair: bool) -> CheckReport:
-        """Compare every item's words and terms with a fresh analysis; a damaged payload cannot be repaired."""
+        """Compare all words and terms with a fresh analysis; a damaged payload cannot be repaired."""
         checked, faults, is_repaired = 0, list[str](), repair
-        async for rows in self._pages(progress):
-            compared = [_compare(row) for row in rows]
+        async for source, rows in self._pages(progress):
+            compared = [_compare(source, row) for row in rows]
             found = [fault for _, _, fault in compared if fault]
             if repair and found:
-                await self._update([(row, fresh) for row, fresh, _ in compared if fresh is not None])
+                await self._update(source, [(row, fresh) for row, fresh, _ in compared if fresh is not None])
             is_repaired = is_repaired and all(fresh is not None for _, fresh, fault in compared if fault)
             faults += found
             checked += len(rows)
         return CheckReport(checked=checked, faults=tuple(faults), repaired=bool(faults) and is_repaired)
 
     async def purge(self) -> None:
-        """Write the table anew: erased rows leave its files at once, and the server's log when that is recycled.
+        """Write the tables anew: erased rows leave their files at once, and the server's log when that is recycled.
 
         Raises:
-            MemoryAdapterError: the role does not own the table.
+            MemoryAdapterError: the role does not own a table.
         """
-        table = f"{self._database.schema}.items"
-        (row,) = await self._database.fetch(_OWNER.format(schema=self._database.schema), table)
-        if not row["may_purge"]:
-            raise MemoryAdapterError(
-                f"only the owner of the table may purge it: let role {row['owner']!r} do it, or execute "
-                f"VACUUM (FULL, ANALYZE) {table};"
-            )
+        tables = [f"{self._database.schema}.{source.table}" for source in _SOURCES]
+        for table in tables:
+            (row,) = await self._database.fetch(_OWNER.format(schema=self._database.schema), table)
+            if not row["may_purge"]:
+                raise MemoryAdapterError(
+                    f"only the owner of the tables may purge them: let role {row['owner']!r} do it, or execute "
+                    f"VACUUM (FULL, ANALYZE) {', '.join(tables)};"
+                )
         with translated(self._database.place):
             async with self._database.connection() as connection:
-                await connection.execute(f"VACUUM (FULL, ANALYZE) {table}", timeout=_ENDLESS)
+                for table in tables:
+                    await connection.execute(f"VACUUM (FULL, ANALYZE) {table}", timeout=_ENDLESS)
 
-    async def _pages(self, progress: Progress) -> AsyncIterator[list[asyncpg.Record]]:
-        statement = _PAGE.format(schema=self._database.schema)
+    async def drop(self, namespace: str) -> None:
+        """Erase everything of a namespace, in one transaction."""
+        statement = _DROP.format(schema=self._database.schema, version=SCHEMA_VERSION)
+
+        async def job(connection: asyncpg.Connection, lock: int) -> None:
+            self._database.accept(await connection.fetch(statement, lock, namespace))
+
+        await self._writer.run(job)
+
+    async def _pages(self, progress: Progress) -> AsyncIterator[tuple[_Source, list[asyncpg.Record]]]:
         (total,) = await self._database.fetch(_COUNT.format(schema=self._database.schema))
-        done, last = 0, _LOWEST
-        while (rows := await self._database.fetch(statement, *last, PAGE))[0]["id"] is not None:
-            yield rows
-            done, last = done + len(rows), (rows[-1]["namespace"], str(rows[-1]["id"]))
-            if progress:
-                progress(done, max(done, total["count"]))
+        done = 0
+        for source in _SOURCES:
+            statement = _PAGE.format(
+                schema=self._database.schema,
+                name=source.table,
+                columns=source.columns,
+                words=", ".join(source.derived[:-1]),
+                version=_VERSION,
+            )
+            last = _LOWEST
+            while (rows := await self._database.fetch(statement, *last, PAGE))[0]["id"] is not None:
+                yield source, rows
+                done, last = done + len(rows), (rows[-1]["namespace"], str(rows[-1]["id"]))
+                if progress:
+                    progress(done, max(done, total["count"]))
 
-    async def _update(self, changes: Sequence[tuple[asyncpg.Record, Derived]]) -> None:
-        if changes:
-            values = [(row["namespace"], str(row["id"]), row["version"], *fresh) for row, fresh in changes]
-            await self._execute(_UPDATE, *map(list, zip(*values, strict=True)))
+    async def _update(self, source: _Source, changes: Sequence[tuple[asyncpg.Record, Derived | DerivedRecord]]) -> None:
+        if not changes:
+            return
+        values = [(row["namespace"], str(row["id"]), row["version"], *fresh) for row, fresh in changes]
+        statement = _UPDATE.format(
+            schema=self._database.schema,
+            name=source.table,
+            changes=", ".join(f"{name} = given.{name}" for name in source.derived[:-1]),
+            names=", ".join(source.derived),
+            places=", ".join(f"${place}::text[]" for place in range(2, len(values[0]) + 2)),
+            version=_VERSION,
+        )
+        await self._execute(statement, *map(list, zip(*values, strict=True)))
 
     async def _execute(self, statement: str, *parameters: object) -> None:
         async def job(connection: asyncpg.Connection, lock: int) -> None:
@@ -132,11 +201,11 @@ class Maintenance:
         await self._writer.run(job)
 
 
-def _compare(row: asyncpg.Record) -> tuple[asyncpg.Record, Derived | None, str]:
+def _compare(source: _Source, row: asyncpg.Record) -> tuple[asyncpg.Record, Derived | DerivedRecord | None, str]:
     """Return the row, what should be derived from it if that differs, and what is wrong."""
-    place = f"item {row['id']} of namespace {row['namespace']!r}"
+    place = f"{source.noun} {row['id']} of namespace {row['namespace']!r}"
     try:
-        fresh = derive(decode(row), namespace=row["namespace"])
+        fresh = source.derive(row)
     except MalformedMemoryPayload:
         return row, None, f"{place}: the payload is damaged"
     wrong = [name for name in fresh._fields if row[name] != getattr(fresh, name)]

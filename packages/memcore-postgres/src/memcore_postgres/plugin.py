@@ -22,7 +22,7 @@ def memcore_adapters() -> list[Adapter]:
             name="postgres",
             schemes=("postgresql", "postgres"),
             summary="PostgreSQL: one server or a cluster, shared by many machines",
-            contracts=frozenset({"items"}),
+            contracts=frozenset({"items", "records"}),
             connect=_connect,
             settings=PostgresSettings,
         )

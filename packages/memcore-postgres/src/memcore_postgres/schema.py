@@ -49,7 +49,49 @@ _ITEMS: Final = """
     INSERT INTO {schema}.meta (schema_version, analysis, is_complete) VALUES (0, {analysis}, true);
     ANALYZE {schema}.meta;  -- which every statement reads: without this it is planned for thousands of rows
 """
-_STEPS: Final = (_ITEMS,)
+_RECORDS: Final = """
+    CREATE TABLE {schema}.records (
+        namespace text COLLATE "C" NOT NULL,
+        id uuid NOT NULL,
+        payload text NOT NULL,
+        kind text COLLATE "C" NOT NULL,
+        -- All times are microseconds since 1970: no time zone moves them.
+        created_at bigint NOT NULL,
+        updated_at bigint NOT NULL,
+        expires_at bigint,
+        tier text COLLATE "C",
+        written bytea,
+        invalid_at bigint,
+        ending text,
+        superseded_by uuid,
+        hits bigint NOT NULL,
+        last_hit_at bigint,
+        refreshed_at bigint,
+        words text NOT NULL,
+        tag_words text NOT NULL,
+        context_words text NOT NULL,
+        terms text[] COLLATE "C" NOT NULL,
+        lexemes tsvector NOT NULL GENERATED ALWAYS AS (
+            array_to_tsvector(
+                string_to_array(words, ' ') || string_to_array(tag_words, ' ') || string_to_array(context_words, ' ')
+            )
+        ) STORED,
+        PRIMARY KEY (namespace, id)
+    );
+    ALTER TABLE {schema}.records ALTER payload SET STATISTICS 0, ALTER ending SET STATISTICS 0,
+        ALTER words SET STATISTICS 0, ALTER tag_words SET STATISTICS 0, ALTER context_words SET STATISTICS 0,
+        ALTER lexemes SET STATISTICS 0;
+    -- What was valid at some time is listed by the first of these, what is valid now by the second.
+    CREATE INDEX records_by_time ON {schema}.records (namespace, created_at, id);
+    CREATE INDEX records_valid ON {schema}.records (namespace, created_at, id) WHERE invalid_at IS NULL;
+    CREATE INDEX records_found ON {schema}.records USING gin (lexemes, terms) WITH (gin_pending_list_limit = 256);
+    CREATE INDEX records_superseded ON {schema}.records (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
+    CREATE INDEX records_expiring ON {schema}.records (namespace, expires_at) WHERE expires_at IS NOT NULL;
+    -- No column of it moves with a use: counting one writes to no index.
+    CREATE INDEX records_decaying ON {schema}.records (namespace, tier, created_at, id)
+        WHERE invalid_at IS NULL AND tier IN ('short', 'long');
+"""
+_STEPS: Final = (_ITEMS, _RECORDS)
 SCHEMA_VERSION: Final = len(_STEPS)
 _LOOK: Final = """
     SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
@@ -98,11 +140,12 @@ async def prepare(connection: asyncpg.Connection, schema: str) -> Server:
             f"database {look['database']!r} is encoded in {look['encoding']}: use one that is made with ENCODING 'UTF8'"
         )
     there = await connection.fetchrow(_FIND, schema)
+    is_old = not there["tables"]
     try:
-        if not there["tables"] or await _read_version(connection, schema) < SCHEMA_VERSION:
+        if is_old or (is_old := await _read_version(connection, schema) < SCHEMA_VERSION):
             await _migrate(connection, schema)
     except asyncpg.InsufficientPrivilegeError as error:
-        raise MemoryAdapterError(_missing_right(look, there, schema)) from error
+        raise MemoryAdapterError(_missing_right(look, there, schema, is_old=is_old)) from error
     except (asyncpg.DuplicateTableError, asyncpg.UndefinedColumnError) as error:
         raise MalformedMemoryPayload(
             f"schema {schema} holds tables of another application; they were left untouched: name another schema"
@@ -146,7 +189,7 @@ def _lock_of(schema: str) -> int:
     return int.from_bytes(blake2b(f"memcore {schema}".encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def _missing_right(look: asyncpg.Record, there: asyncpg.Record, schema: str) -> str:
+def _missing_right(look: asyncpg.Record, there: asyncpg.Record, schema: str, *, is_old: bool) -> str:
     """Return an error's text with the exact statements for who may execute them."""
     role = '"' + look["role"].replace('"', '""') + '"'
     if not there["schema"]:
@@ -154,8 +197,9 @@ def _missing_right(look: asyncpg.Record, there: asyncpg.Record, schema: str) -> 
     elif not there["tables"]:
         statements = f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {role};"
     else:
+        rights = "USAGE, CREATE" if is_old else "USAGE"
         statements = (
-            f"GRANT USAGE ON SCHEMA {schema} TO {role}; "
+            f"GRANT {rights} ON SCHEMA {schema} TO {role}; "
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};"
         )
     return f"role {role} lacks a right; let an administrator of database {look['database']!r} execute: {statements}"

@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from urllib.parse import unquote, urlencode
 
-from memcore.items.payload import SizeLimits
-from memcore.settings import AdapterSettings
+from memcore.settings import StoreSettings
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def _check_schema(text: str) -> str:
     return text
 
 
-class PostgresSettings(AdapterSettings):
+class PostgresSettings(StoreSettings):
     """Settings of `postgresql://user:password@host:port/database?…`."""
 
     host: Annotated[str, AfterValidator(_check_hosts)] | None = None
@@ -113,9 +112,6 @@ class PostgresSettings(AdapterSettings):
     0 behind a pooler in transaction mode that does not follow prepared statements (pgbouncer before 1.21, or with
     `max_prepared_statements = 0`).
     """
-
-    limits: SizeLimits = SizeLimits()
-    """What is refused as too large (I-45)."""
 
     @model_validator(mode="after")
     def _check_sizes(self) -> Self:

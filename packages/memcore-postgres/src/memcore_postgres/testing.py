@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import asyncpg
+from memcore.records.clock import StillClock
 
 from memcore_postgres.backend import PostgresBackend
 from memcore_postgres.settings import PostgresSettings
@@ -44,19 +45,26 @@ class PostgresHarness:
         self._wire = _Wire()
         self._broken: StorageFault | None = None
         self._locking: asyncpg.Connection | None = None
+        self._clock: StillClock | None = None
 
     async def make_backend(self, **settings: object) -> PostgresBackend:
-        """Make a backend on the database."""
+        """Make a backend on the database; its time is the server's, unless `advance` stopped it."""
         if not self._exists:
             await self.reset()
         wired = type("WiredConnection", (_WiredConnection,), {"wire": self._wire})
-        return PostgresBackend(_resolve(self.url(), **settings), connection_class=wired)
+        timed = settings if self._clock is None else {"clock": self._clock, **settings}
+        return PostgresBackend(_resolve(self.url(), **timed), connection_class=wired)
 
     async def reset(self) -> None:
         """Make the database anew."""
         await self.close()
         await self._administer("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'")
         self._exists = True
+
+    def advance(self, seconds: float) -> None:
+        """Stop the clock of all backends that are made from now on, and move it."""
+        self._clock = self._clock or StillClock()
+        self._clock.advance(seconds)
 
     async def make_search_index_visible(self) -> None:
         """It always is."""
@@ -116,7 +124,7 @@ class PostgresHarness:
             case "locked":
                 self._wire.patience = _SHORT
                 self._locking = await _connect(self.url())
-                await self._locking.execute("BEGIN; LOCK TABLE memcore.items IN SHARE MODE")
+                await self._locking.execute("BEGIN; LOCK TABLE memcore.items, memcore.records IN SHARE MODE")
 
     async def mend_storage(self) -> None:
         """Make everything as it was."""
@@ -142,12 +150,12 @@ class PostgresHarness:
         )
 
     async def truncate(self, item_id: UUID) -> None:
-        """Cut three characters off the payload."""
-        await self._execute("UPDATE memcore.items SET payload = left(payload, -3) WHERE id = $1", item_id)
+        """Cut three characters off the payload of an item or a record."""
+        await self._update("payload = left(payload, -3)", item_id)
 
     async def damage_index(self, item_id: UUID) -> None:
-        """Take away the item's words and terms."""
-        await self._execute("UPDATE memcore.items SET words = '', tag_words = '', terms = '{}' WHERE id = $1", item_id)
+        """Take away the words and terms of an item or a record."""
+        await self._update("words = '', tag_words = '', terms = '{}'", item_id)
 
     async def make_newer(self) -> None:
         """Raise the version of the schema."""
@@ -169,6 +177,10 @@ class PostgresHarness:
     async def _execute(self, statement: str, *arguments: object) -> None:
         async with _connected(self.url()) as raw:
             await raw.execute(statement, *arguments)
+
+    async def _update(self, changes: str, row_id: UUID) -> None:
+        for table in ("items", "records"):
+            await self._execute(_UPDATE.format(table, changes), row_id)
 
     async def _administer(self, statement: str) -> None:
         async with _connected(self._server) as raw:
@@ -261,7 +273,9 @@ _RAISE: Final = "DO $$ BEGIN RAISE {}; END $$"
 _FULL: Final = """
     CREATE FUNCTION memcore.fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full; END';
     CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON memcore.items EXECUTE FUNCTION memcore.fill();
+    CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON memcore.records EXECUTE FUNCTION memcore.fill();
 """
+_UPDATE: Final = "UPDATE memcore.{} SET {} WHERE id = $1"
 _MOVE_AWAY: Final = "ALTER SCHEMA memcore RENAME TO away;"
 _GARBAGE: Final = "CREATE SCHEMA memcore; CREATE TABLE memcore.meta (note) AS VALUES ('of another application');"
 _END_SESSIONS: Final = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1"

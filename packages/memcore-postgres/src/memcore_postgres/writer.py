@@ -93,11 +93,35 @@ class Writer:
         columns = zip(*(last[key] for key in sorted(last)), strict=True)
         parameters = (lock, self._namespace, *map(list, columns))
         (answer,) = self._database.accept(await connection.fetch(self._upsert, *parameters))
-        if answer["analysis"] < ANALYSIS_VERSION:
-            # The words of other items are not found by ours: text search waits for `reindex`.
-            await connection.execute(self._mark_incomplete, ANALYSIS_VERSION)
+        if await self.claim_analysis(answer["analysis"], connection):
             (answer,) = self._database.accept(await connection.fetch(self._upsert, *parameters))
-        self._check(answer, len(last))
+        self.check(answer["count"], len(last))
+
+    async def claim_analysis(self, found: int, connection: asyncpg.Connection) -> bool:
+        """Make sure that our words may be written where those of `found` are; tell whether that changed anything.
+
+        Raises:
+            MemoryAdapterUnavailable: these are of a newer version.
+        """
+        if found > ANALYSIS_VERSION:
+            raise MemoryAdapterUnavailable(
+                f"the words are of a newer analysis by now: upgrade memcore to write here ({self._database.place})"
+            )
+        if found < ANALYSIS_VERSION:
+            # Words that are there already are not found by ours: text search waits for `reindex`.
+            await connection.execute(self._mark_incomplete, ANALYSIS_VERSION)
+        return found < ANALYSIS_VERSION
+
+    def check(self, count: int, wanted: int) -> None:
+        """Check that everything was stored; what was not is no success (I-43).
+
+        Raises:
+            MalformedMemoryPayload: the server says that it stored less.
+        """
+        if count != wanted:
+            raise MalformedMemoryPayload(
+                f"the server stored {count} of {wanted} rows: a trigger or a rule? ({self._database.place})"
+            )
 
     async def _work(self, connection: asyncpg.Connection, group: list[Row | Job[Any]]) -> Sequence[Any]:
         rows = [job for job in group if isinstance(job, Row)]
@@ -135,14 +159,3 @@ class Writer:
         result = await job(connection, self._lock)
         self._is_uncertain = False
         return result
-
-    def _check(self, answer: asyncpg.Record, count: int) -> None:
-        """Check that everything was stored; what was not is no success (I-43)."""
-        if answer["analysis"] > ANALYSIS_VERSION:
-            raise MemoryAdapterUnavailable(
-                f"the words are of a newer analysis by now: upgrade memcore to write here ({self._database.place})"
-            )
-        if answer["count"] != count:
-            raise MalformedMemoryPayload(
-                f"the server stored {answer['count']} of {count} rows: a trigger or a rule? ({self._database.place})"
-            )
