@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
-from memcore import MemoryAdapterError
+from memcore import MemoryAdapterError, MemoryConflict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
 
 T = TypeVar("T")
 
-Kind = Literal["write", "read", "erase"]
+_Pair = tuple[object, object]
+Kind = Literal["write", "read", "erase", "swap", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,10 @@ class Operation:
 
     kind: Kind
     value: Hashable
-    """What was written, what was read, or whether there was something to erase."""
+    """What was written, what was read, or whether there was something to erase.
+
+    Of a swap, what was to be replaced and by what; of one that lost, the former and what was there instead.
+    """
     start: int
     end: int | None
     """`None`: it failed, and may have taken effect at any time since, or not at all."""
@@ -51,6 +55,18 @@ class History:
     async def read(self, call: Awaitable[T], seen: Callable[[T], dict[Hashable, Hashable]]) -> None:
         """Record what a call shows of one or several keys; a read that fails shows nothing."""
         await self._record(call, lambda answer: [(key, "read", value) for key, value in seen(answer).items()])
+
+    async def swap(self, key: Hashable, old: Hashable, new: Hashable, call: Awaitable[object]) -> Hashable:
+        """Record the superseding of one record by another, by their ids; return which one is there for all we know."""
+        start = next(self._clock)
+        try:
+            await call
+        except MemoryConflict as conflict:
+            seen: Hashable = getattr(conflict.current, "id", None)
+            self.operations[key].append(Operation("lost", (old, seen), start, next(self._clock)))
+            return seen
+        self.operations[key].append(Operation("swap", (old, new), start, next(self._clock)))
+        return new
 
     def unexplained(self) -> list[Hashable]:
         """Return the keys whose operations no order explains."""
@@ -103,13 +119,20 @@ def _possible(operation: Operation, value: Hashable) -> bool:
             return operation.value == value
         case "erase":
             return operation.end is None or operation.value == (value is not None)
+        case "swap":
+            return cast("_Pair", operation.value)[0] == value
+        case "lost":
+            old, seen = cast("_Pair", operation.value)
+            return old != value and seen == value
 
 
 def _value_after(operation: Operation, value: Hashable) -> Hashable:
     match operation.kind:
         case "write":
             return operation.value
-        case "read":
+        case "read" | "lost":
             return value
         case "erase":
             return None
+        case "swap":
+            return cast("_Pair", operation.value)[1]

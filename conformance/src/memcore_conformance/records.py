@@ -123,7 +123,7 @@ class Records:
 
     async def count(self) -> int:
         """Call `count`."""
-        return await self._does("count()", lambda: self._with_history.count())
+        return await self._does("count()", self._with_history.count)
 
     async def touch(self, *record_ids: UUID) -> int:
         """Call `touch`."""

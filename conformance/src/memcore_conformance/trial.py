@@ -107,7 +107,7 @@ class Trial:
 
     def write(self, content: str = "tea", **fields: Any) -> MemoryWrite:  # noqa: ANN401 - whatever a write may hold
         """Return a write with an id that is the same in every run, for one user unless the fields say otherwise."""
-        return MemoryWrite(**{"id": self.id(), "scope": {"user": "ada"}, "content": content} | fields)
+        return MemoryWrite.model_validate({"id": self.id(), "scope": {"user": "ada"}, "content": content} | fields)
 
     def id(self) -> UUID:
         """Return an id that is new, and the same in every run."""

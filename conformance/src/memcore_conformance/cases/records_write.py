@@ -233,7 +233,7 @@ async def it_is_the_same_whatever_became_of_it(trial: Trial) -> None:
 
 @case("R-11c", claims=("records",))
 async def a_retry_does_not_conflict_with_itself(trial: Trial) -> None:
-    """A write that supersedes, made again, is no conflict with what it has superseded itself, nor with its successor."""
+    """A write that supersedes, made again, conflicts neither with what it has superseded nor with its own successor."""
     records = await trial.records()
     (old,) = await records.keep(trial.write("old"))
     write = trial.write("new", supersedes=[old.id])
