@@ -62,7 +62,10 @@ class Service:
 @pytest.fixture
 async def service() -> Service:
     async with memcore.connect("memory://") as backend:
-        return Service(Opening.of("default", backend.items.manifest, backend.capabilities, max_request_bytes=1_000_000))
+        records = backend.records.capabilities()
+        return Service(
+            Opening.of("default", backend.items.manifest, backend.capabilities, records, max_request_bytes=1_000_000)
+        )
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from memcore import (
     UnsupportedMemoryQuery,
 )
 from memcore_http import wire
+from memcore_http.wire_errors import ErrorBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ def page(status: int, **headers: str) -> httpx.Response:
 
 
 def error_body(code: Any, status: int = 200) -> httpx.Response:
-    return httpx.Response(status, headers=JSON, content=wire.ErrorBody.stating(code).encode())
+    return httpx.Response(status, headers=JSON, content=ErrorBody.stating(code).encode())
 
 
 GARBLED = httpx.Response(200, headers=JSON | {"content-encoding": "gzip"}, stream=httpx.ByteStream(b"x"))
@@ -112,11 +113,11 @@ async def test_no_error_and_no_log_shows_token_or_content(
     assert SECRET not in told.replace(__file__, "")
 
 
-@pytest.mark.parametrize("code", wire.ErrorBody.model_fields["code"].annotation.__args__)  # type: ignore[union-attr]
+@pytest.mark.parametrize("code", ErrorBody.model_fields["code"].annotation.__args__)  # type: ignore[union-attr]
 async def test_a_typed_error_is_raised_as_what_it_was(
     service: Service, connect: Callable[..., HttpBackend], code: Any
 ) -> None:
-    body = wire.ErrorBody.stating(code).model_copy(update={"request": "abc123"})
+    body = ErrorBody.stating(code).model_copy(update={"request": "abc123"})
     service.answers(wire.RETRIEVE, httpx.Response(body.status, headers=JSON, content=body.encode()))
     with pytest.raises(memcore.MemcoreError) as caught:
         await connect(retries=0).items.retrieve(ITEM.id)

@@ -13,6 +13,7 @@ from memcore import MemoryAdapterError, MemoryAdapterUnavailable, MemoryItem
 from memcore_http import wire
 from memcore_http.answers import Failed
 from memcore_http.pauses import Pauses, read_retry_after
+from memcore_http.wire_errors import ErrorBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ NOT_BEGUN = [
 
 
 def typed(service: Service, code: Any) -> httpx.Response:
-    body = wire.ErrorBody.stating(code)
+    body = ErrorBody.stating(code)
     return service.answer(body, body.status)
 
 
@@ -169,7 +170,7 @@ async def test_the_last_failure_is_raised_with_its_cause_when_retries_are_used_u
 async def test_a_failure_that_the_service_tells_has_its_answer_as_the_cause(
     service: Service, backend: HttpBackend
 ) -> None:
-    service.answers(wire.COUNT, service.answer(wire.ErrorBody.stating("unavailable"), 503))
+    service.answers(wire.COUNT, service.answer(ErrorBody.stating("unavailable"), 503))
     with pytest.raises(MemoryAdapterUnavailable) as caught:
         await backend.items.count()
     assert isinstance(caught.value.__cause__, Failed)

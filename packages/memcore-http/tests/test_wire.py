@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from memcore import MemoryItem
 from memcore.kit.query import CheckedQuery
 from memcore_http.wire import (
-    ErrorBody,
     ItemBody,
     SearchRequest,
     decode_filters,
@@ -20,6 +19,7 @@ from memcore_http.wire import (
     encode_filters,
     encode_query,
 )
+from memcore_http.wire_errors import ErrorBody
 
 PAIR = "\ud83d" + "\ude00"
 """Two code points that JSON would read back as one."""

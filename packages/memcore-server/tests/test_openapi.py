@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import schemathesis
 from hypothesis import HealthCheck, given, settings
-from memcore_http import wire
+from memcore_http import wire, wire_records
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from conftest import Process, Service
 
-ROUTES = 13
+ROUTES = 25
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 """Not those that take what the document allows for what is accepted: it cannot say what a payload holds."""
 
@@ -36,7 +36,8 @@ def test_every_route_answers_as_the_document_says(serve: Callable[..., Process])
 
 async def test_the_document_has_every_route_of_the_protocol(service: Service) -> None:
     document = (await service.request("GET", "/openapi.json")).json()
-    routes = {(route.method, route.path) for route in vars(wire).values() if isinstance(route, wire.Route)}
+    constants = [*vars(wire).values(), *vars(wire_records).values()]
+    routes = {(route.method, route.path) for route in constants if isinstance(route, wire.Route)}
     documented = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
     assert documented == routes | {("GET", "/health"), ("GET", "/ready")}
 

@@ -22,7 +22,8 @@ from memcore.errors import (
 )
 from pydantic import BaseModel, ValidationError
 
-from memcore_http.wire import PROTOCOL, PROTOCOL_HEADER, REQUEST_HEADER, ErrorBody
+from memcore_http.wire import PROTOCOL, PROTOCOL_HEADER, REQUEST_HEADER
+from memcore_http.wire_errors import ErrorBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,7 +3,8 @@
 When connections open: on first use, on `open()`, or by `async with`, which asks the service for its manifest and
 claims; further ones as calls need them. Concurrency: any number of tasks of one event loop, `max_connections` requests
 at once. Closing: closes the connections, but not a client that was brought along. Retries: see `transport`. Scope: one
-namespace, which the token fixes, or the setting where there is no token. Conflicts: the last write of an id wins.
+namespace, which the token fixes, or the setting where there is no token. Conflicts: the last write of an item wins; of
+writes that supersede one record the first.
 Health: `ping()`, which lets the service make a round trip to its store.
 """
 
@@ -20,9 +21,11 @@ from memcore.kit.lifecycle import Lifecycle
 
 from memcore_http import wire
 from memcore_http.items import HttpItems
+from memcore_http.records import HttpUnopenedRecords
 from memcore_http.transport import Transport
 
 if TYPE_CHECKING:
+    from memcore_http.records import HttpRecords
     from memcore_http.settings import HttpSettings
 
 
@@ -41,6 +44,7 @@ class HttpBackend:
         self._transport = transport or Transport(settings)
         self._lifecycle = Lifecycle(repr(self), opening=self._open, closing=self._transport.close)
         self._items = HttpItems(self._transport, self._lifecycle)
+        self._records: HttpRecords = HttpUnopenedRecords(self._transport, self._lifecycle)
 
     @property
     def items(self) -> HttpItems:
@@ -48,9 +52,15 @@ class HttpBackend:
         return self._items
 
     @property
-    def records(self) -> NoReturn:
-        """Not offered."""
-        raise not_offered(self.name, "records")
+    def records(self) -> HttpRecords:
+        """The records behind the service; it is known once this is open whether there are any, and which extensions.
+
+        Raises:
+            MemoryConfigurationError: the service does not offer them.
+        """
+        if self._lifecycle.is_open and self._opening.records is None:
+            raise not_offered(self.name, "records")
+        return self._records
 
     @property
     def conversations(self) -> NoReturn:
@@ -87,7 +97,7 @@ class HttpBackend:
         return answer.health.model_copy(update={"latency": latency, "versions": own | answer.health.versions})
 
     async def drop_namespace(self) -> None:
-        """Erase every item of the namespace; the token must allow to write."""
+        """Erase everything in the namespace; the token must allow to write."""
         await self.open()
         name = self._opening.namespace
         await self._transport.write(
@@ -110,8 +120,10 @@ class HttpBackend:
         self._opening = await self._transport.open()
         claimed = self._opening.capabilities
         limits = _narrower(claimed.limits, self._settings.limits)
-        self._capabilities = claimed.model_copy(update={"limits": limits})
+        contracts = claimed.contracts & {"items", "records"}
+        self._capabilities = claimed.model_copy(update={"contracts": contracts, "limits": limits})
         self._items.claim(self._opening.manifest.model_copy(update={"adapter": self.name}), limits)
+        self._records.claim(self._opening.records, limits)
 
 
 def _narrower(theirs: SizeLimits | None, ours: SizeLimits) -> SizeLimits:

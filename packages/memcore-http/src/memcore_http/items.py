@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryQuery
+from memcore.errors import MalformedMemoryPayload
 from memcore.items.payload import encode_item, encode_items
 from memcore.items.store import Page
 from memcore.kit.query import check_erasure, check_id, check_ids, check_page_limit, check_query
@@ -52,7 +52,7 @@ class HttpItems:
         answer = await self._transport.write(
             wire.STORE, lambda ticket: wire.StoreRequest(ticket=ticket, item=body), wire.IdsAnswer
         )
-        return _expect_ids(answer, [encoded.id])[0]
+        return wire.expect_ids(answer, [encoded.id])[0]
 
     async def retrieve(self, item_id: UUID) -> MemoryItem | None:
         """Return the item, or `None` (I-50)."""
@@ -85,7 +85,7 @@ class HttpItems:
         answer = await self._transport.write(
             wire.STORE_MANY, lambda ticket: wire.StoreManyRequest(ticket=ticket, items=bodies), wire.IdsAnswer
         )
-        return _expect_ids(answer, [item.id for item in encoded])
+        return wire.expect_ids(answer, [item.id for item in encoded])
 
     async def delete(self, item_id: UUID) -> bool:
         """Erase the item; tell whether it was there (I-81)."""
@@ -117,7 +117,7 @@ class HttpItems:
         """Return the next page in order of id (I-82)."""
         await self._ready()
         size = check_page_limit(limit)
-        request = wire.ScanRequest(after=_check_cursor(after), limit=size)
+        request = wire.ScanRequest(after=wire.check_cursor(after), limit=size)
         answer = await self._transport.ask(wire.SCAN, request, wire.PageAnswer)
         return Page(_decode(answer.items, most=size), answer.next)
 
@@ -131,9 +131,6 @@ class HttpItems:
             await self._lifecycle.open()
 
 
-_NO_CURSOR: Final = "not a cursor of this store"
-
-
 def _body(item: EncodedItem) -> wire.ItemBody:
     return wire.ItemBody(id=item.id, created_at=item.created_at, payload=item.payload)
 
@@ -142,19 +139,3 @@ def _decode(bodies: Sequence[wire.ItemBody], *, most: int) -> list[MemoryItem]:
     if len(bodies) > most:
         raise MalformedMemoryPayload("the service answered more items than it was asked for")
     return [body.decode() for body in bodies]
-
-
-def _expect_ids(answer: wire.IdsAnswer, ids: list[UUID]) -> list[UUID]:
-    """Return the ids if they are those that were stored: a success without the identity is a failure (I-43)."""
-    if answer.ids != ids:
-        raise MalformedMemoryPayload("the service did not answer the identities of what it was to store")
-    return ids
-
-
-def _check_cursor(cursor: object) -> str | None:
-    """Refuse what cannot even travel; whether it is a cursor of this store, the store says."""
-    if cursor is None:
-        return None
-    if isinstance(cursor, str) and cursor.isascii() and len(cursor) <= wire.MAX_CURSOR_CHARS:
-        return cursor
-    raise UnsupportedMemoryQuery(["after"], reason=_NO_CURSOR)

@@ -22,7 +22,7 @@ def memcore_adapters() -> list[Adapter]:
             name="http",
             schemes=("http", "https"),
             summary="a memory service over HTTP, shared by any number of clients",
-            contracts=frozenset({"items"}),
+            contracts=frozenset({"items", "records"}),
             connect=_connect,
             settings=HttpSettings,
         )

@@ -1,9 +1,9 @@
 """Requests on their way: connections, time limits, retries, and the order of this client's writes.
 
-A read or an erasure that fails in passing is made again. Another write is made again only where it is certain that it
-did not begin: no connection came about, or the service says so. Where it is unknown what became of a write, or it is
-cancelled, the epoch of this client rises, and the service lets the next write begin only after that one has ended, and
-refuses it if it arrives later still (I-70).
+A read or an idempotent write that fails in passing is made again: an erasure, and most writes of records, whose ids the
+client makes. Another write is made again only where it is certain that it did not begin: no connection came about, or
+the service says so. Where it is unknown what became of a write, or it is cancelled, the epoch of this client rises, and
+the service lets the next write begin only after that one has ended, and refuses it if it arrives later still (I-70).
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Transport:
 
 
 def _encode(request: BaseModel | None) -> bytes | None:
-    return None if request is None else request.model_dump_json().encode("ascii")
+    return None if request is None else request.model_dump_json().encode("utf-8")
 
 
 def _classify(error: Exception) -> tuple[type[MemoryAdapterError], str]:

@@ -1,4 +1,6 @@
-"""The protocol of the memory service, which both ends share: routes, headers, messages and errors.
+"""The protocol of the memory service, which both ends share: routes, headers, and the messages of items.
+
+The messages of records are in `wire_records`, the errors in `wire_errors`.
 
 What a caller gave (an item's payload, filters, a query) travels as one ASCII JSON text inside a JSON string: escapes
 survive there, where JSON libraries choke on lone surrogates, deep nesting and long integers. `created_at` is a JSON
@@ -22,23 +24,14 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 from memcore.backend import Capabilities, Health
-from memcore.errors import (
-    MalformedMemoryPayload,
-    MemcoreError,
-    MemoryAdapterError,
-    MemoryAdapterUnavailable,
-    MemoryConfigurationError,
-    MemoryConflict,
-    MemoryNotFound,
-    UnsupportedMemoryItem,
-    UnsupportedMemoryQuery,
-)
+from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryQuery
 from memcore.items.manifest import MemoryAdapterManifest
 from memcore.items.model import MemoryItem, MemoryQuery
 from memcore.items.payload import decode_item
 from memcore.kit import exact_json
 from memcore.kit.query import LARGEST_LIMIT, CheckedQuery
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from memcore.records.store import RecordCapabilities
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 PROTOCOL: Final = 1
 PROTOCOL_HEADER: Final = "memcore-protocol"
@@ -50,8 +43,6 @@ REQUEST_HEADER: Final = "memcore-request"
 """The id of a request in the service's log, on every answer."""
 
 MAX_CURSOR_CHARS: Final = 1000
-MAX_CURRENT_CHARS: Final = 100_000
-"""Of what a conflict tells about the record that stands in the way."""
 
 _SEAM: Final = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
 _DIGEST_BYTES: Final = 8
@@ -60,12 +51,13 @@ _DIGEST_BYTES: Final = 8
 class Route(NamedTuple):
     """One call of the service.
 
-    A `read` and an `erase` may be made again whatever became of them, a `write` only when it did not begin.
+    A `read` may be made again whatever became of it, and so may a write that is `idempotent`; any other `write` only
+    when it did not begin.
     """
 
     method: Literal["GET", "POST"]
     path: str
-    kind: Literal["read", "erase", "write"]
+    kind: Literal["read", "idempotent", "write"]
 
 
 OPEN: Final = Route("GET", "/v1", "read")
@@ -76,9 +68,9 @@ RETRIEVE: Final = Route("POST", "/v1/items/retrieve", "read")
 SEARCH: Final = Route("POST", "/v1/items/search", "read")
 SCAN: Final = Route("POST", "/v1/items/scan", "read")
 COUNT: Final = Route("GET", "/v1/items/count", "read")
-DELETE: Final = Route("POST", "/v1/items/delete", "erase")
-DELETE_WHERE: Final = Route("POST", "/v1/items/delete-where", "erase")
-DROP_NAMESPACE: Final = Route("POST", "/v1/drop-namespace", "erase")
+DELETE: Final = Route("POST", "/v1/items/delete", "idempotent")
+DELETE_WHERE: Final = Route("POST", "/v1/items/delete-where", "idempotent")
+DROP_NAMESPACE: Final = Route("POST", "/v1/drop-namespace", "idempotent")
 
 
 def ascii_json(description: str) -> Any:  # noqa: ANN401 - as pydantic's own Field
@@ -195,23 +187,39 @@ class Opening(Answer):
     namespace: str
     manifest: MemoryAdapterManifest
     capabilities: Capabilities
+    records: RecordCapabilities | None = None
+    """What the records can do, if they are among the contracts."""
     claims: str
-    """The digest of manifest and capabilities, which the client names in every request."""
+    """The digest of all claims, which the client names in every request."""
     max_request_bytes: int
     """A request whose body is longer is refused."""
 
+    @model_validator(mode="after")
+    def _check_records(self) -> Self:
+        if ("records" in self.capabilities.contracts) != (self.records is not None):
+            raise ValueError("the contracts and the capabilities of records contradict each other")
+        return self
+
     @classmethod
     def of(
-        cls, namespace: str, manifest: MemoryAdapterManifest, capabilities: Capabilities, *, max_request_bytes: int
+        cls,
+        namespace: str,
+        manifest: MemoryAdapterManifest,
+        capabilities: Capabilities,
+        records: RecordCapabilities | None,
+        *,
+        max_request_bytes: int,
     ) -> Self:
         """Return the opening of a backend that is served."""
-        claims = json.dumps([manifest.model_dump(), capabilities.model_dump()], default=sorted)  # sets have no order
+        claims = [manifest, capabilities, *([records] if records else [])]
+        text = json.dumps([claim.model_dump() for claim in claims], default=sorted)  # sets have no order
         return cls(
             protocol=PROTOCOL,
             namespace=namespace,
             manifest=manifest,
             capabilities=capabilities,
-            claims=blake2b(claims.encode(), digest_size=_DIGEST_BYTES).hexdigest(),
+            records=records,
+            claims=blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest(),
             max_request_bytes=max_request_bytes,
         )
 
@@ -255,7 +263,7 @@ class CountAnswer(Answer):
 
 def encode_query(query: CheckedQuery) -> str:
     """Return a query as one ASCII JSON text."""
-    text, tags = _parts(query.text), [_parts(tag) for tag in query.tags]
+    text, tags = split_text(query.text), [split_text(tag) for tag in query.tags]
     return exact_json.encode_checked({"text": text, "tags": tags, "filters": query.filters, "limit": query.limit})
 
 
@@ -267,8 +275,8 @@ def decode_query(text: str) -> MemoryQuery:
     """
     data = exact_json.decode(text)
     try:
-        tags = [_join(tag) for tag in data["tags"] or ()]
-        return MemoryQuery(text=_join(data["text"]), tags=tags, filters=data["filters"], limit=data["limit"])
+        tags = [join_text(tag) for tag in data["tags"] or ()]
+        return MemoryQuery(text=join_text(data["text"]), tags=tags, filters=data["filters"], limit=data["limit"])
     except (KeyError, TypeError, ValidationError) as error:
         raise MalformedMemoryPayload("the query is not one") from error
 
@@ -290,163 +298,36 @@ def decode_filters(text: str) -> dict[str, Any]:
     return filters
 
 
-def _parts(text: str) -> str | list[str]:
+def split_text(text: str) -> str | list[str]:
     """Cut a text between two code points that JSON would read back as one character; mostly it stays whole."""
     parts = _SEAM.split(text)
     return parts[0] if len(parts) == 1 else parts
 
 
-def _join(parts: str | list[str] | None) -> str:
+def join_text(parts: str | list[str] | None) -> str:
+    """Return the text that `split_text` has cut; what is missing is empty."""
     return "".join(parts or "")
 
 
-ErrorCode = Literal[
-    "unsupported_query",
-    "unsupported_item",
-    "unavailable",
-    "conflict",
-    "not_found",
-    "malformed",
-    "configuration",
-    "failed",
-    "busy",
-    "superseded",
-    "other_claims",
-    "other_protocol",
-    "unauthenticated",
-    "forbidden",
-    "no_such_route",
-    "no_such_method",
-    "invalid_request",
-    "too_large",
-]
+def check_cursor(cursor: object) -> str | None:
+    """Return the cursor of a scan if it can travel; whether it is one, the store says.
 
-
-class ErrorBody(Answer):
-    """What went wrong; holds no secret, no content and nothing of the service's inside."""
-
-    protocol: int = PROTOCOL
-    code: ErrorCode
-    message: str
-    data: dict[str, Any] = Field(default_factory=dict)
-    """What the error carries: `rejected_keys`, `reason`, `field`, `path`, `current`."""
-    request: str | None = None
-    """The id of the request in the service's log."""
-
-    @classmethod
-    def of(cls, error: MemcoreError) -> Self:
-        """Return the body of an error of memcore.
-
-        What the caller did wrong is told in full; of what went wrong behind the service, only what kind it is.
-        """
-        code = next(code for kind, code in _CODES if isinstance(error, kind))
-        if isinstance(error, UnsupportedMemoryQuery):
-            data: dict[str, Any] = {"rejected_keys": list(error.rejected_keys), "reason": error.reason}
-        elif isinstance(error, UnsupportedMemoryItem):
-            data = {"field": error.field, "path": error.path, "reason": error.reason}
-        elif isinstance(error, MemoryConflict):
-            data = {"current": _as_json(error.current)}
-        else:
-            data = {}
-        told = isinstance(error, (UnsupportedMemoryQuery, UnsupportedMemoryItem, MemoryConflict, MemoryNotFound))
-        return cls(code=code, message=str(error) if told else _FAULTS[code].text, data=data)
-
-    @classmethod
-    def stating(cls, code: ErrorCode, message: str | None = None) -> Self:
-        """Return the body of an error of the service itself."""
-        return cls(code=code, message=message or _FAULTS[code].text)
-
-    @property
-    def status(self) -> int:
-        """The status that goes with it."""
-        return _FAULTS[self.code].status
-
-    @property
-    def applied_nothing(self) -> bool:
-        """Whether a write that was answered so had no effect and will have none."""
-        return self.code not in _UNKNOWN
-
-    @property
-    def invites_retry(self) -> bool:
-        """Whether the same request may succeed a little later."""
-        return self.code in _PASSING
-
-    def encode(self) -> bytes:
-        """Return the body as ASCII JSON: a rejected key may hold any character."""
-        return json.dumps(self.model_dump()).encode("ascii")
-
-    def error(self) -> MemcoreError:
-        """Return the error of memcore that this stands for."""
-        kind, data = _FAULTS[self.code].kind, self.data
-        if kind is UnsupportedMemoryQuery:
-            return UnsupportedMemoryQuery(_texts(data.get("rejected_keys")), reason=_text(data.get("reason")))
-        if kind is UnsupportedMemoryItem:
-            field = _text(data.get("field")) or "item"
-            return UnsupportedMemoryItem(
-                field=field, path=_text(data.get("path")), reason=_text(data.get("reason")) or self.message
-            )
-        message = f"{self.message} (request {self.request})" if self.request else self.message
-        if kind is MemoryConflict:
-            return MemoryConflict(message, current=data.get("current"))
-        return kind(message)
-
-
-class _Fault(NamedTuple):
-    status: int
-    kind: type[MemcoreError]
-    text: str
-
-
-_FAULTS: Final[dict[ErrorCode, _Fault]] = {
-    "unsupported_query": _Fault(422, UnsupportedMemoryQuery, "the store cannot answer such a query"),
-    "unsupported_item": _Fault(422, UnsupportedMemoryItem, "the store cannot keep such an item"),
-    "unavailable": _Fault(503, MemoryAdapterUnavailable, "the memory service cannot use its store now"),
-    "conflict": _Fault(409, MemoryConflict, "the operation contradicts what is stored"),
-    "not_found": _Fault(404, MemoryNotFound, "there is no such record"),
-    "malformed": _Fault(502, MalformedMemoryPayload, "what the memory service has stored is damaged"),
-    "configuration": _Fault(501, MemoryConfigurationError, "the memory service is not set up for this"),
-    "failed": _Fault(500, MemoryAdapterError, "the memory service failed"),
-    "busy": _Fault(503, MemoryAdapterUnavailable, "the memory service has too much to do; nothing was begun"),
-    "superseded": _Fault(409, MemoryAdapterUnavailable, "a later write of this client came first; nothing was done"),
-    "other_claims": _Fault(
-        409, MemoryAdapterUnavailable, "the memory service makes other claims than when it was opened: connect again"
-    ),
-    "other_protocol": _Fault(
-        400, MemoryAdapterUnavailable, f"the memory service speaks version {PROTOCOL} of the protocol alone"
-    ),
-    "unauthenticated": _Fault(401, MemoryAdapterError, "the memory service needs a token that it knows"),
-    "forbidden": _Fault(403, MemoryAdapterError, "the token does not allow this"),
-    "no_such_route": _Fault(404, MalformedMemoryPayload, "the memory service has no such route"),
-    "no_such_method": _Fault(405, MalformedMemoryPayload, "the route of the memory service has another method"),
-    "invalid_request": _Fault(422, MalformedMemoryPayload, "the request is not what the protocol says"),
-    "too_large": _Fault(413, UnsupportedMemoryItem, "the request is larger than the memory service takes"),
-}
-_CODES: Final[tuple[tuple[type[MemcoreError], ErrorCode], ...]] = (
-    (UnsupportedMemoryQuery, "unsupported_query"),
-    (UnsupportedMemoryItem, "unsupported_item"),
-    (MemoryAdapterUnavailable, "unavailable"),
-    (MemoryConflict, "conflict"),
-    (MemoryNotFound, "not_found"),
-    (MalformedMemoryPayload, "malformed"),
-    (MemoryConfigurationError, "configuration"),
-    (MemcoreError, "failed"),
-)
-_UNKNOWN: Final = frozenset({"unavailable", "malformed", "failed"})
-"""Where a write may have been applied, or be applied yet."""
-_PASSING: Final = frozenset({"unavailable", "busy"})
-
-
-def _as_json(value: object) -> object:
-    try:
-        exact_json.check(value, field="current", max_chars=MAX_CURRENT_CHARS)
-    except UnsupportedMemoryItem:
+    Raises:
+        UnsupportedMemoryQuery: it cannot.
+    """
+    if cursor is None:
         return None
-    return value
+    if isinstance(cursor, str) and cursor.isascii() and len(cursor) <= MAX_CURSOR_CHARS:
+        return cursor
+    raise UnsupportedMemoryQuery(["after"], reason="not a cursor of this store")
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def expect_ids(answer: IdsAnswer, ids: list[UUID]) -> list[UUID]:
+    """Return the ids if they are those that were stored: a success without the identity is a failure (I-43).
 
-
-def _texts(value: object) -> list[str]:
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+    Raises:
+        MalformedMemoryPayload: they are others.
+    """
+    if answer.ids != ids:
+        raise MalformedMemoryPayload("the service did not answer the identities of what it was to store")
+    return ids

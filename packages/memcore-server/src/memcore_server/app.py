@@ -10,19 +10,19 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from memcore_server import access_log
+from memcore_server import access_log, record_routes, routes
 from memcore_server.backends import Backends
+from memcore_server.calls import DEFAULT_NAMESPACE
 from memcore_server.faults import Refused
 from memcore_server.gate import Gate
 from memcore_server.limits import ServiceLimits
-from memcore_server.routes import DEFAULT_NAMESPACE, probes, router
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from typing import NoReturn
 
     from memcore.backend import Backend
-    from memcore_http.wire import ErrorCode
+    from memcore_http.wire_errors import ErrorCode
     from starlette.requests import Request
 
     from memcore_server.tokens import Tokens
@@ -64,8 +64,8 @@ def create_app(
     app.state.backends = backends
     app.state.probed = tokens.namespaces[0] if tokens else DEFAULT_NAMESPACE
     app.add_middleware(Gate, tokens=tokens, limits=bounds, log=log)
-    app.include_router(probes)
-    app.include_router(router)
+    for router in (routes.probes, routes.router, record_routes.router):
+        app.include_router(router)
     return app
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from memcore.errors import MemoryConfigurationError
 from memcore.items.store import ManagedMemoryStore
+from memcore.records.store import RecordHistory, RecordLifecycle, Transfer
 from memcore_http.wire import Opening
 
 from memcore_server.faults import Refused
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memcore.backend import Backend
+    from memcore.records.store import RecordCapabilities
 
     from memcore_server.limits import ServiceLimits
+
+_EXTENSIONS: Final = {"history": RecordHistory, "lifecycle": RecordLifecycle, "transfer": Transfer}
 
 
 @dataclass(slots=True)
@@ -77,13 +81,24 @@ class Backends:
     def _describe(self, namespace: str, served: Served) -> Opening:
         """Return what clients may rely on: that of the backend, which many of them share here."""
         claimed = served.backend.capabilities
+        records = _describe_records(served.backend)
+        extensions = {name for name in _EXTENSIONS if getattr(records, name, False)}
         capabilities = claimed.model_copy(
             update={
-                "contracts": claimed.contracts & {"items"},
-                "extensions": frozenset({"managed"} if served.is_managed else ()),
+                "contracts": claimed.contracts & {"items", "records"},
+                "extensions": frozenset(extensions | ({"managed"} if served.is_managed else set())),
                 "shared": True,
             }
         )
         manifest = served.backend.items.manifest
         most = self._limits.request_bytes
-        return Opening.of(namespace, manifest, capabilities, max_request_bytes=most)
+        return Opening.of(namespace, manifest, capabilities, records, max_request_bytes=most)
+
+
+def _describe_records(backend: Backend) -> RecordCapabilities | None:
+    """Return what the records can do, if there are any; of the extensions, those that are really there."""
+    if "records" not in backend.capabilities.contracts:
+        return None
+    records = backend.records
+    extensions = {name: isinstance(records, protocol) for name, protocol in _EXTENSIONS.items()}
+    return records.capabilities().model_copy(update=extensions)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from memcore.errors import MemcoreError
-from memcore_http.wire import ErrorBody
+from memcore_http.wire_errors import ErrorBody
 
 if TYPE_CHECKING:
-    from memcore_http.wire import ErrorCode
+    from memcore_http.wire_errors import ErrorCode
 
 _FRAMES: Final = 3
 _HEADERS: Final[dict[ErrorCode, dict[str, str]]] = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from memcore_http.wire import PROTOCOL, PROTOCOL_HEADER, REQUEST_HEADER, ErrorBody
+from memcore_http.wire import PROTOCOL, PROTOCOL_HEADER, REQUEST_HEADER
 from starlette.datastructures import Headers
 
 from memcore_server.faults import Refused, answer_to, explanation
@@ -22,6 +22,7 @@ from memcore_server.faults import Refused, answer_to, explanation
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from memcore_http.wire_errors import ErrorBody
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from memcore_server.limits import ServiceLimits
