@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -14,7 +14,7 @@ from memcore.errors import UnsupportedMemoryItem, UnsupportedMemoryQuery
 from memcore.kit import exact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
 LARGEST_LIMIT: Final = (1 << 31) - 1
 """A limit above this is this: more than any page can hold, and every database takes it."""
@@ -141,9 +141,11 @@ def check_ids(item_ids: Collection[object], *, most: int) -> list[UUID]:
     """Return the ids of one call, each once, in order.
 
     Raises:
-        UnsupportedMemoryQuery: one of them is no UUID.
+        UnsupportedMemoryQuery: it is no collection, or one of them is no UUID.
         UnsupportedMemoryItem: there are more than `most` (I-45).
     """
+    if not isinstance(item_ids, Collection):
+        raise UnsupportedMemoryQuery(["ids"], reason=f"a collection is needed, not {type(item_ids).__name__}")
     if len(item_ids) > most:
         raise UnsupportedMemoryItem(field="ids", reason=f"over the limit of {most:,} ids in one call")
     return list(dict.fromkeys(map(check_id, item_ids)))

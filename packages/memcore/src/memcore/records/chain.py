@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memcore.errors import MemoryConflict, MemoryNotFound
 from memcore.kit import exact_json
-from memcore.records.model import TIERS
-from memcore.records.rows import MICROSECOND, EncodedInvalidation, EncodedWrite, decode_record
+from memcore.records.model import MOST_HITS, TIERS
+from memcore.records.rows import (
+    FIRST_TIME,
+    LAST_TIME,
+    MICROSECOND,
+    EncodedInvalidation,
+    EncodedWrite,
+    decode_record,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,7 +128,8 @@ class _Call:
         known = self.rows.get(change.id)
         if known is not None:
             if not change.made(known):
-                current = None if known.is_expired(self._now) else decode_record(known)
+                unseen = known.is_expired(self._now) or change.id in self.inserted
+                current = None if unseen else decode_record(known)
                 raise MemoryConflict(f"another record has the id {change.id}", current=current)
             return
         ended = [valid(self.rows.get(old), old, self._now) for old in change.supersedes]
@@ -136,7 +144,7 @@ class _Call:
         self.changed[row.id] = None
 
     def _time_after(self, rows: Iterable[RecordRow]) -> int:
-        time = max([self._next, *(row.updated_at + 1 for row in rows)])
+        time = min(LAST_TIME, max([self._next, *(row.updated_at + 1 for row in rows)]))
         self._next = time + 1
         return time
 
@@ -254,7 +262,7 @@ def _heir(record_id: UUID, erased: Mapping[UUID, UUID | None]) -> UUID | None:
 
 def touched(row: RecordRow, now: int, thresholds: Thresholds) -> RecordRow:
     """Return the row after one more use (R-21)."""
-    hits = row.hits + 1
+    hits = min(MOST_HITS, row.hits + 1)
     tier = row.tier
     if tier == "short" and hits >= thresholds.long:
         tier = "long"
@@ -272,12 +280,12 @@ def refreshed(row: RecordRow, now: int, tier: Tier | None) -> RecordRow:
 def idle_bounds(policy: SweepPolicy, now: int) -> dict[Tier, int]:
     """Return for each tier that decays the time such that a record idle since then, or for longer, is archived."""
     return {
-        "short": now - policy.short_idle // MICROSECOND,
-        "long": now - policy.long_idle // MICROSECOND,
+        "short": max(FIRST_TIME, now - policy.short_idle // MICROSECOND),
+        "long": max(FIRST_TIME, now - policy.long_idle // MICROSECOND),
     }
 
 
 def archived(row: RecordRow, now: int) -> RecordRow:
     """Return the row as a sweep archives it: invalidated for the reason "idle"."""
-    time = max(now, row.updated_at + 1)
+    time = min(LAST_TIME, max(now, row.updated_at + 1))
     return row._replace(invalid_at=time, updated_at=time, ending=IDLE)

@@ -29,10 +29,16 @@ from memcore.records.chain import (
     unknown_links,
     valid,
 )
-from memcore.records.model import Invalidation, MemoryHit
-from memcore.records.query import check_record_query, check_scope_erasure, check_tier
+from memcore.records.model import MemoryHit
+from memcore.records.query import (
+    check_invalidation,
+    check_policy,
+    check_record_query,
+    check_scope_erasure,
+    check_tier,
+)
 from memcore.records.rows import decode_record, encode_changes, encode_records, from_micros
-from memcore.records.store import RecordCapabilities, RecordPage, SweepPolicy, SweepReport
+from memcore.records.store import RecordCapabilities, RecordPage, SweepReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,9 +46,10 @@ if TYPE_CHECKING:
 
     from memcore.items.payload import SizeLimits
     from memcore.kit.lifecycle import Lifecycle
-    from memcore.records.model import CallersPart, Kind, MemoryRecord, MemoryWrite, RecordQuery, Tier
+    from memcore.records.model import CallersPart, Invalidation, Kind, MemoryRecord, MemoryWrite, RecordQuery, Tier
     from memcore.records.query import CheckedRecordQuery
     from memcore.records.rows import RecordRow
+    from memcore.records.store import SweepPolicy
 
 
 class InMemoryRecords:
@@ -63,7 +70,7 @@ class InMemoryRecords:
         self._clock = clock
         self._thresholds = thresholds
         self._capabilities = RecordCapabilities(search="keyword", history=True, lifecycle=True, transfer=True)
-        self._index: Index[_Entry] = Index(RECORD_WEIGHTS)
+        self.clear()
 
     def capabilities(self) -> RecordCapabilities:
         """Words are searched, and every extension is here (R-17)."""
@@ -82,7 +89,7 @@ class InMemoryRecords:
         for row in outcome.changed:
             self._change(row)
         for write, row in outcome.inserted:
-            self._index.put(self._entry(row, write.source))
+            self._put(row, write.source)
         return self._decode(outcome.answer, now)
 
     async def search(self, query: RecordQuery) -> list[MemoryHit]:
@@ -111,7 +118,7 @@ class InMemoryRecords:
 
     async def invalidate(self, record_id: UUID, reason: str | None = None, actor: str | None = None) -> MemoryRecord:
         """End a record without a successor (R-13)."""
-        (record,) = await self.write([Invalidation(id=check_id(record_id), reason=reason, actor=actor)])
+        (record,) = await self.write([check_invalidation(record_id, reason, actor)])
         return record
 
     async def delete(self, record_id: UUID) -> bool:
@@ -132,8 +139,7 @@ class InMemoryRecords:
         """Return all that is linked with a record, oldest first (R-20)."""
         checked = check_id(record_id)
         await self._ready()
-        rows = [entry.row for entry in self._index.entries.values()]
-        return [decode_record(row) for row in component(checked, rows, self._clock())]
+        return [decode_record(row) for row in component(checked, self._linked(checked), self._clock())]
 
     async def scan(self, *, after: str | None = None, limit: int = 500) -> RecordPage:
         """Return the next page in order of id (R-20)."""
@@ -176,9 +182,10 @@ class InMemoryRecords:
 
     async def sweep(self, policy: SweepPolicy | None = None) -> SweepReport:
         """Erase what has expired, archive what lies idle (R-21)."""
+        checked = check_policy(policy)
         await self._ready()
         now = self._clock()
-        bounds = idle_bounds(policy or SweepPolicy(), now)
+        bounds = idle_bounds(checked, now)
         rows = [entry.row for entry in self._index.entries.values()]
         expired = [row for row in rows if row.is_expired(now)]
         self._erase(expired, now)
@@ -199,12 +206,13 @@ class InMemoryRecords:
         rows = encode_records(records, self._limits)
         await self._ready()
         for row, record in zip(rows, records, strict=True):
-            self._index.put(self._entry(row, record))
+            self._put(row, record)
         return [row.id for row in rows]
 
     def clear(self) -> None:
         """Forget everything."""
-        self._index = Index(RECORD_WEIGHTS)
+        self._index: Index[_Entry] = Index(RECORD_WEIGHTS)
+        self._predecessors: dict[UUID, set[UUID]] = {}
 
     async def _ready(self) -> None:
         if not self._lifecycle.ready():
@@ -237,19 +245,52 @@ class InMemoryRecords:
             seen.add(last.id)
         return conflict(ended, last, now)
 
+    def _linked(self, record_id: UUID) -> list[RecordRow]:
+        """Return the rows that links lead to and from, in any number of steps, its own among them."""
+        found: dict[UUID, RecordRow] = {}
+        waiting = {record_id}
+        while waiting:
+            rows = self._rows(waiting)
+            found |= rows
+            waiting = {row.superseded_by for row in rows.values() if row.superseded_by is not None}
+            waiting.update(*(self._predecessors.get(known, ()) for known in rows))
+            waiting -= found.keys()
+        return list(found.values())
+
+    def _put(self, row: RecordRow, source: CallersPart) -> None:
+        if (known := self._index.entries.get(row.id.int)) is not None:
+            self._unlink(known.row)
+        self._index.put(self._entry(row, source))
+        self._link(row)
+
     def _change(self, row: RecordRow) -> None:
         """Replace a row whose words, terms and time stay."""
-        self._index.entries[row.id.int] = replace(self._index.entries[row.id.int], row=row)
+        entry = self._index.entries[row.id.int]
+        self._unlink(entry.row)
+        self._index.entries[row.id.int] = replace(entry, row=row)
+        self._link(row)
+
+    def _link(self, row: RecordRow) -> None:
+        if row.superseded_by is not None:
+            self._predecessors.setdefault(row.superseded_by, set()).add(row.id)
+
+    def _unlink(self, row: RecordRow) -> None:
+        if row.superseded_by is not None:
+            others = self._predecessors[row.superseded_by]
+            others.remove(row.id)
+            if not others:
+                del self._predecessors[row.superseded_by]
 
     def _erase(self, rows: Iterable[RecordRow], now: int) -> int:
         """Erase rows, link their predecessors to their successors, and return how many had not expired."""
         erased = {row.id: row for row in rows}
         successors = heirs({row.id: row.superseded_by for row in erased.values()})
-        for record_id in erased:
-            self._index.remove(record_id.int)
-        for entry in list(self._index.entries.values()) if erased else ():
-            if entry.row.superseded_by in successors:
-                self._change(entry.row._replace(superseded_by=successors[entry.row.superseded_by]))
+        for row in erased.values():
+            self._index.remove(row.id.int)
+            self._unlink(row)
+        for record_id, successor in successors.items():
+            for row in self._rows(self._predecessors.get(record_id, ())).values():
+                self._change(row._replace(superseded_by=successor))
         return sum(not row.is_expired(now) for row in erased.values())
 
     def _entry(self, row: RecordRow, source: CallersPart) -> _Entry:

@@ -31,6 +31,9 @@ MEMORY_KINDS: Final[tuple[Kind, ...]] = ("fact", "preference", "episode", "profi
 TIERS: Final[tuple[Tier, ...]] = ("short", "long", "permanent")
 """Lowest first; a tier only ever rises."""
 
+MOST_HITS: Final = (1 << 31) - 1
+"""Hits are counted up to here: every database takes such a number."""
+
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -66,6 +69,8 @@ class _Frozen(BaseModel):
 
 class Provenance(_Frozen):
     """Where something is known from; each part is the host's own name for it."""
+
+    model_config = ConfigDict(revalidate_instances="always")  # a store judges what it is given, all of it
 
     conversation_id: str | None = None
     run_id: str | None = None
@@ -112,7 +117,7 @@ class MemoryRecord(CallersPart):
     invalidated_by: str | None = None
     """Who invalidated it."""
     superseded_by: UUID | None = None
-    hits: int = Field(default=0, ge=0)
+    hits: int = Field(default=0, ge=0, le=MOST_HITS)
     """How often it was used."""
     last_hit_at: Time | None = None
     refreshed_at: Time | None = None

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, TypeVar, get_args
 
-from memcore.errors import UnsupportedMemoryQuery
-from memcore.kit.query import LARGEST_LIMIT, MOST_FILTERS
+from pydantic import BaseModel, ValidationError
+
+from memcore.errors import UnsupportedMemoryItem, UnsupportedMemoryQuery
+from memcore.kit.query import LARGEST_LIMIT, MOST_FILTERS, check_id
 from memcore.kit.text import analyse_query
 from memcore.records.cursor import decode_place
-from memcore.records.model import MEMORY_KINDS, TIERS, Kind, RecordQuery, Tier
+from memcore.records.model import MEMORY_KINDS, TIERS, Invalidation, Kind, RecordQuery, Tier
 from memcore.records.rows import to_micros
+from memcore.records.store import SweepPolicy
 from memcore.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from uuid import UUID
 
     from memcore.backend import SearchMode
     from memcore.records.cursor import Place
     from memcore.records.rows import RecordRow
+
+M = TypeVar("M", bound=BaseModel)
 
 MOST_CONDITIONS: Final = MOST_FILTERS
 """Scope pairs, and tags, of one query at most: databases bound how many conditions a statement may have (I-45)."""
@@ -77,6 +84,7 @@ def check_record_query(query: RecordQuery, mode: SearchMode = "keyword") -> Chec
     if not isinstance(query, RecordQuery):
         reason = f"a RecordQuery is needed, not {type(query).__name__}"
         raise UnsupportedMemoryQuery(["query"], reason=reason)
+    query = _judged(RecordQuery, query)
     offered = {"auto", mode} if mode != "hybrid" else {"auto", "keyword", "semantic", "hybrid"}
     fits = {
         "after": query.after is None or not query.text,
@@ -119,10 +127,23 @@ def check_scope_erasure(scope: Mapping[str, str], kinds: Sequence[Kind] | None) 
         raise UnsupportedMemoryQuery(["scope"], reason=f"over the limit of {MOST_CONDITIONS} pairs")
     if kinds is None:
         return checked, None
-    known = get_args(Kind)
-    if isinstance(kinds, str) or not all(kind in known for kind in kinds):
+    known: tuple[Kind, ...] = get_args(Kind)
+    if not isinstance(kinds, Collection) or isinstance(kinds, str) or not all(kind in known for kind in kinds):
         raise UnsupportedMemoryQuery(["kinds"], reason=f"a sequence of kinds is needed: {', '.join(known)}")
-    return checked, frozenset(kinds)
+    return checked, frozenset(kind for kind in known if kind in kinds)
+
+
+def check_invalidation(record_id: UUID, reason: str | None, actor: str | None) -> Invalidation:
+    """Return the change that a call of `invalidate` stands for (R-13).
+
+    Raises:
+        UnsupportedMemoryQuery: the id is no UUID.
+        UnsupportedMemoryItem: reason or actor is no text.
+    """
+    for field, text in {"reason": reason, "actor": actor}.items():
+        if text is not None and not isinstance(text, str):
+            raise UnsupportedMemoryItem(field=field, reason=f"text is needed, not {type(text).__name__}")
+    return Invalidation(id=check_id(record_id), reason=reason, actor=actor)
 
 
 def check_tier(tier: Tier | None) -> Tier | None:
@@ -134,3 +155,27 @@ def check_tier(tier: Tier | None) -> Tier | None:
     if tier is None or tier in TIERS:
         return tier
     raise UnsupportedMemoryQuery(["tier"], reason=f"one of {', '.join(TIERS)} is needed")
+
+
+def check_policy(policy: SweepPolicy | None) -> SweepPolicy:
+    """Return the policy, or the usual one if there is none.
+
+    Raises:
+        UnsupportedMemoryQuery: it is something else, or holds what no policy may.
+    """
+    if policy is None:
+        return SweepPolicy()
+    if isinstance(policy, SweepPolicy):
+        return _judged(SweepPolicy, policy)
+    raise UnsupportedMemoryQuery(["policy"], reason=f"a SweepPolicy is needed, not {type(policy).__name__}")
+
+
+def _judged(model: type[M], value: M) -> M:
+    """Return the value as validation makes it: `model_construct` and `model_copy` pass it by."""
+    try:
+        return model.model_validate(vars(value))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+    reasons = [f"{fault['loc'][0]}: {fault['msg']}" for fault in faults]
+    # not chained: the cause shows the values
+    raise UnsupportedMemoryQuery([str(fault["loc"][0]) for fault in faults], reason="; ".join(reasons))

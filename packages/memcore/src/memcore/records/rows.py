@@ -5,10 +5,13 @@ Times are whole microseconds since 1970 in UTC, so that no engine rounds them an
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
 
 from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryItem
 from memcore.kit import exact_json
@@ -16,10 +19,12 @@ from memcore.records.model import EPOCH, CallersPart, Invalidation, MemoryRecord
 from memcore.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from memcore.items.payload import SizeLimits
     from memcore.records.model import Kind, Tier
+
+M = TypeVar("M", bound=BaseModel)
 
 MICROSECOND: Final = timedelta(microseconds=1)
 _DIGEST_BYTES: Final = 16
@@ -32,6 +37,9 @@ _SPARE: Final[dict[str, Any]] = {
     "context": None,
 }
 """What a payload leaves out."""
+FIRST_TIME: Final = (datetime.min.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
+LAST_TIME: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
+"""The bounds of the calendar: a store's time stays at the last one rather than leave it."""
 _NOT_OURS: Final = (TypeError, KeyError, ValueError, OverflowError, AttributeError)
 """What shows that a row, or a part of one, is not what this module made."""
 
@@ -109,8 +117,7 @@ def encode_changes(changes: Sequence[MemoryWrite | Invalidation], limits: SizeLi
     Raises:
         UnsupportedMemoryItem: one change is refused (its path starts with its place), or there are too many.
     """
-    if len(changes) > limits.batch:
-        raise UnsupportedMemoryItem(field="changes", reason=f"over the limit of {limits.batch:,} changes in one call")
+    _check_batch(changes, "changes", limits)
     encoded = [_encode_change(change, limits, f"changes[{place}]") for place, change in enumerate(changes)]
     _check_supersedes(encoded, limits)
     return encoded
@@ -124,6 +131,7 @@ def encode_record(record: MemoryRecord, limits: SizeLimits, *, place: str = "rec
     """
     if not isinstance(record, MemoryRecord):
         raise _refusal(place, "", f"a MemoryRecord is needed, not {type(record).__name__}")
+    record = _judged(MemoryRecord, record, place)
     return RecordRow(
         id=_plain(record.id),
         payload=_encode_part(record, limits, place),
@@ -135,7 +143,7 @@ def encode_record(record: MemoryRecord, limits: SizeLimits, *, place: str = "rec
         written=None,
         invalid_at=_optional_micros(record.invalid_at),
         ending=_encode_ending(record.invalid_reason, record.invalidated_by, limits, place),
-        superseded_by=record.superseded_by,
+        superseded_by=None if record.superseded_by is None else _plain(record.superseded_by),
         hits=record.hits,
         last_hit_at=_optional_micros(record.last_hit_at),
         refreshed_at=_optional_micros(record.refreshed_at),
@@ -148,8 +156,7 @@ def encode_records(records: Sequence[MemoryRecord], limits: SizeLimits) -> list[
     Raises:
         UnsupportedMemoryItem: one is refused (its path starts with its place), or there are too many.
     """
-    if len(records) > limits.batch:
-        raise UnsupportedMemoryItem(field="records", reason=f"over the limit of {limits.batch:,} records in one call")
+    _check_batch(records, "records", limits)
     return [encode_record(record, limits, place=f"records[{place}]") for place, record in enumerate(records)]
 
 
@@ -273,11 +280,32 @@ def _decode_ending(ending: str | None) -> tuple[str | None, str | None]:
     return reason, actor
 
 
+def _check_batch(values: object, field: str, limits: SizeLimits) -> None:
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        raise UnsupportedMemoryItem(field=field, reason=f"a sequence is needed, not {type(values).__name__}")
+    if len(values) > limits.batch:
+        raise UnsupportedMemoryItem(field=field, reason=f"over the limit of {limits.batch:,} {field} in one call")
+
+
+def _judged(model: type[M], value: M, place: str) -> M:
+    """Return the value as validation makes it: `model_construct` and `model_copy` pass it by."""
+    try:
+        return model.model_validate(vars(value))
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    field = str(next(iter(fault["loc"]), ""))
+    path = field + "".join(f"[{part!r}]" for part in fault["loc"][1:])
+    # not chained: the cause shows the value
+    raise _refusal(place, field, fault["msg"].removeprefix("Value error, "), path)
+
+
 def _encode_change(change: object, limits: SizeLimits, place: str) -> EncodedChange:
     if isinstance(change, Invalidation):
-        return EncodedInvalidation(_plain(change.id), _encode_ending(change.reason, change.actor, limits, place))
+        end = _judged(Invalidation, change, place)
+        return EncodedInvalidation(_plain(end.id), _encode_ending(end.reason, end.actor, limits, place))
     if not isinstance(change, MemoryWrite):
         raise _refusal(place, "", f"a MemoryWrite or an Invalidation is needed, not {type(change).__name__}")
+    change = _judged(MemoryWrite, change, place)
     payload = _encode_part(change, limits, place)
     expires_at = _optional_micros(change.expires_at)
     supersedes = tuple(map(_plain, change.supersedes))
@@ -301,7 +329,7 @@ def _encode_part(part: CallersPart, limits: SizeLimits, place: str) -> str:
         "supports": list(map(_encode_provenance, part.supports)),
         "context": part.context,
     }
-    kept = {field: value for field, value in fields.items() if field not in _SPARE or value != _SPARE[field]}
+    kept = {field: value for field, value in fields.items() if field not in _SPARE or not _is_spare(field, value)}
     try:
         texts = {
             field: exact_json.encode(value, field=field, max_chars=_bound(field, limits))
@@ -310,6 +338,11 @@ def _encode_part(part: CallersPart, limits: SizeLimits, place: str) -> str:
     except UnsupportedMemoryItem as error:
         raise _refusal(place, error.field, error.reason, error.path) from error.__cause__
     return "{" + ",".join(f'"{field}":{text}' for field, text in texts.items()) + "}"
+
+
+def _is_spare(field: str, value: object) -> bool:
+    """Tell whether a payload may leave the field out; what is compared with `None` may not know how."""
+    return value is None if _SPARE[field] is None else value == _SPARE[field]
 
 
 def _bound(field: str, limits: SizeLimits) -> int:
@@ -337,12 +370,14 @@ def _check_supersedes(changes: Sequence[EncodedChange], limits: SizeLimits) -> N
     written = {write.id for _, write in writes}
     taken: dict[UUID, UUID] = {}
     for place, write in writes:
+        seen: set[UUID] = set()
         for number, old in enumerate(write.supersedes):
             path = f"supersedes[{number}]"
             if old in written:
                 raise _refusal(f"changes[{place}]", "supersedes", "a record of the same call", path)
-            if taken.setdefault(old, write.id) != write.id or number != write.supersedes.index(old):
+            if old in seen or taken.setdefault(old, write.id) != write.id:
                 raise _refusal(f"changes[{place}]", "supersedes", "superseded twice in one call", path)
+            seen.add(old)
     if len(taken) > limits.batch:
         raise UnsupportedMemoryItem(field="supersedes", reason=f"over the limit of {limits.batch:,} in one call")
 
