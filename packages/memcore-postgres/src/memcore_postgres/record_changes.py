@@ -261,8 +261,11 @@ class RecordChanges:
         return [shown.get(row.id, row) for row in rows]
 
     async def _conflict(self, connection: asyncpg.Connection, ended: RecordRow, now: int) -> Exception:
+        """Return the error to raise for a record that has ended, perhaps in this very call."""
+        if ended.superseded_by is None:
+            return conflict(ended, ended, now)
         statement = _LAST.format(schema=self._schema, columns=ALL)
-        last = await connection.fetchrow(statement, self._namespace, ended.id)
+        last = await connection.fetchrow(statement, self._namespace, ended.superseded_by)
         return conflict(ended, last and record_row(last), now)
 
 
