@@ -100,13 +100,21 @@ async def test_a_write_that_fails_or_is_cancelled_holds_nobody_up(writes: Writes
 
 async def test_an_erasure_that_is_made_again_gets_the_answer_of_the_first(writes: Writes) -> None:
     gate = Fence()
-    first = asyncio.ensure_future(gate.run(ticket(0, 7), writes("erase", waits=True), remember=True))
+    first = asyncio.ensure_future(gate.run(ticket(0, 7), writes("erase", waits=True), remembered_as="erase"))
     await settle()
-    again = asyncio.ensure_future(gate.run(ticket(1, 7), writes("again"), remember=True))
+    again = asyncio.ensure_future(gate.run(ticket(1, 7), writes("again"), remembered_as="erase"))
     await settle()
     writes.may_end.set()
     assert await again == await first
     assert writes.begun == ["erase"]
+
+
+async def test_another_kind_of_write_never_gets_the_answer_of_an_erasure(writes: Writes) -> None:
+    gate = Fence()
+    await gate.run(ticket(0, 7), writes("erase"), remembered_as="erase")
+    await gate.run(ticket(0, 7), writes("sweep"), remembered_as="sweep")
+    await gate.run(ticket(0, 7), writes("store"))
+    assert writes.begun == ["erase", "sweep", "store"]
 
 
 async def test_an_erasure_that_failed_is_really_made_again(writes: Writes) -> None:
@@ -116,8 +124,8 @@ async def test_an_erasure_that_failed_is_really_made_again(writes: Writes) -> No
         raise KeyError
 
     with pytest.raises(KeyError):
-        await gate.run(ticket(0, 7), fail, remember=True)
-    await gate.run(ticket(1, 7), writes("again"), remember=True)
+        await gate.run(ticket(0, 7), fail, remembered_as="erase")
+    await gate.run(ticket(1, 7), writes("again"), remembered_as="erase")
     assert writes.begun == ["again"]
 
 
@@ -126,8 +134,8 @@ async def test_what_is_remembered_is_bounded(writes: Writes, monkeypatch: pytest
     monkeypatch.setattr(fence, "_MOST_ANSWERS", 2)
     gate = Fence()
     for number in range(5):
-        await gate.run(ticket(0, number), writes("x"), remember=True)
+        await gate.run(ticket(0, number), writes("x"), remembered_as="erase")
         await gate.run(ticket(0, 0, UUID(int=number)), writes("x"))
-        await gate.run(ticket(0, number), writes("x"), remember=True)
+        await gate.run(ticket(0, number), writes("x"), remembered_as="erase")
     assert len(gate._clients) == 3
-    assert list(gate._clients[CLIENT].answers) == [3, 4]
+    assert list(gate._clients[CLIENT].answers) == [(3, "erase"), (4, "erase")]

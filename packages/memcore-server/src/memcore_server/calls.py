@@ -92,16 +92,16 @@ class Call:
         return records
 
     async def write(
-        self, ticket: wire.Ticket, work: Callable[[], Awaitable[BaseModel]], *, remember: bool = False
+        self, ticket: wire.Ticket, work: Callable[[], Awaitable[BaseModel]], *, remember: wire.Route | None = None
     ) -> Response:
-        """Make a write in its place among the writes of its client.
+        """Make a write in its place among the writes of its client; the answer of a route to remember is kept.
 
         Raises:
             Refused: the token allows reading alone, or the client has gone on.
         """
         if not self.may_write:
             raise Refused("forbidden", "the token allows reading alone")
-        return answer(await self.served.fence.run(ticket, work, remember=remember))
+        return answer(await self.served.fence.run(ticket, work, remembered_as=remember and remember.path))
 
 
 async def _begin(

@@ -1,8 +1,8 @@
 """The order of the writes of one client that does not know what became of one of them (I-70).
 
 See `memcore_http.wire`: a write of a later epoch begins only after every write of an earlier one has ended, and a write
-of an earlier epoch that arrives afterwards is refused. Erasures are remembered, so that one that is made again gets the
-answer of the first.
+of an earlier epoch that arrives afterwards is refused. Erasures and sweeps are remembered, so that one that is made
+again gets the answer of the first.
 
 This lives in the memory of one process: it holds while one process serves a namespace, and begins anew with it.
 """
@@ -35,9 +35,9 @@ class Fence:
         self._clients: OrderedDict[UUID, _Client] = OrderedDict()
 
     async def run(
-        self, ticket: Ticket, write: Callable[[], Awaitable[BaseModel]], *, remember: bool = False
+        self, ticket: Ticket, write: Callable[[], Awaitable[BaseModel]], *, remembered_as: str | None = None
     ) -> BaseModel:
-        """Make a write in its place, and return its answer; with `remember`, the one of an earlier attempt.
+        """Make a write in its place, and return its answer; if it is remembered, the one of an earlier attempt.
 
         Raises:
             Refused: the client has gone on to a later epoch; nothing was done.
@@ -52,12 +52,12 @@ class Fence:
         try:
             for other in earlier:
                 await other.ended.wait()
-            if ticket.call in client.answers:
-                return client.answers[ticket.call]
-            answer = await write()
-            if remember:
-                client.remember(ticket.call, answer)
-            return answer
+            if remembered_as is None:
+                return await write()
+            key = (ticket.call, remembered_as)
+            if key not in client.answers:
+                client.remember(key, await write())
+            return client.answers[key]
         finally:
             client.running.remove(running)
             running.ended.set()
@@ -81,9 +81,9 @@ class _Running:
 class _Client:
     epoch: int = 0
     running: list[_Running] = field(default_factory=list)
-    answers: OrderedDict[int, BaseModel] = field(default_factory=OrderedDict)
+    answers: OrderedDict[tuple[int, str], BaseModel] = field(default_factory=OrderedDict)
 
-    def remember(self, call: int, answer: BaseModel) -> None:
-        self.answers[call] = answer
+    def remember(self, key: tuple[int, str], answer: BaseModel) -> None:
+        self.answers[key] = answer
         if len(self.answers) > _MOST_ANSWERS:
             self.answers.popitem(last=False)

@@ -61,7 +61,7 @@ async def delete_record(body: wire_records.RecordDeleteRequest, call: Begun) -> 
     async def work() -> wire.CountAnswer:
         return wire.CountAnswer(count=await call.records.delete(body.id))
 
-    return await call.write(body.ticket, work, remember=True)
+    return await call.write(body.ticket, work, remember=wire_records.DELETE)
 
 
 @router.post(wire_records.DELETE_WHERE.path, response_model=wire.CountAnswer, summary="Erase the records of a scope")
@@ -72,7 +72,7 @@ async def delete_records_where(body: wire_records.RecordDeleteWhereRequest, call
     async def work() -> wire.CountAnswer:
         return wire.CountAnswer(count=await call.records.delete_where(scope, kinds=body.kinds))
 
-    return await call.write(body.ticket, work, remember=True)
+    return await call.write(body.ticket, work, remember=wire_records.DELETE_WHERE)
 
 
 @router.post(
@@ -124,7 +124,7 @@ async def sweep(body: wire_records.SweepRequest, call: Begun) -> Response:
         report = await call.extended("lifecycle").sweep(body.policy)
         return wire_records.SweepAnswer(erased=report.erased, archived=report.archived)
 
-    return await call.write(body.ticket, work, remember=True)
+    return await call.write(body.ticket, work, remember=wire_records.SWEEP)
 
 
 @router.post(wire_records.RESTORE.path, response_model=wire.IdsAnswer, summary="Write records as they were")

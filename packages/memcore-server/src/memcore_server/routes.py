@@ -104,7 +104,7 @@ async def delete(body: wire.DeleteRequest, call: Begun) -> Response:
     async def work() -> wire.CountAnswer:
         return wire.CountAnswer(count=await call.managed.delete_many(body.ids))
 
-    return await call.write(body.ticket, work, remember=True)
+    return await call.write(body.ticket, work, remember=wire.DELETE)
 
 
 @router.post(wire.DELETE_WHERE.path, response_model=wire.CountAnswer, summary="Erase items by their metadata")
@@ -118,7 +118,7 @@ async def delete_where(body: wire.DeleteWhereRequest, call: Begun) -> Response:
     async def work() -> wire.CountAnswer:
         return wire.CountAnswer(count=await call.managed.delete_where(filters))
 
-    return await call.write(body.ticket, work, remember=True)
+    return await call.write(body.ticket, work, remember=wire.DELETE_WHERE)
 
 
 @router.post(wire.DROP_NAMESPACE.path, response_model=wire.Answer, summary="Erase everything in the namespace")
@@ -131,7 +131,7 @@ async def drop_namespace(body: wire.DropNamespaceRequest, call: Begun) -> Respon
         await call.served.backend.drop_namespace()
         return wire.Answer()
 
-    return await call.write(body.ticket, work, remember=True)
+    return await call.write(body.ticket, work, remember=wire.DROP_NAMESPACE)
 
 
 def _encode(items: list[MemoryItem]) -> list[wire.ItemBody]:
