@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memcore import MemoryAdapterUnavailable
 from memcore.plugins import Adapter, hookimpl
 from memcore_sqlite.backend import SqliteBackend
-from memcore_sqlite.index import remove_terms_of, remove_words
-from memcore_sqlite.items import SqliteItems, find
+from memcore_sqlite.index import find, remove_terms, remove_words, stored_terms
+from memcore_sqlite.items import ITEMS, SqliteItems
 from memcore_sqlite.settings import SqliteSettings
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class OpensForOneProcess(SqliteBackend):
 
 
 def _take_out(session: Session, key: bytes) -> None:
-    row = find(session, key)
+    row = find(session, ITEMS, key)
     if row:
-        remove_words(session, row)
-        remove_terms_of(session, row, namespace=session.namespace)
+        remove_words(session, ITEMS, row)
+        remove_terms(session, ITEMS, stored_terms(session, ITEMS, row))

@@ -78,11 +78,9 @@ async def test_a_database_in_memory_is_neither_durable_nor_shared_and_one_for_al
         assert await backend.items.retrieve(item.id) == item
 
 
-async def test_records_and_conversations_are_not_offered(connect: Connect) -> None:
-    backend = connect()
-    for contract in (lambda: backend.records, lambda: backend.conversations):
-        with pytest.raises(MemoryConfigurationError, match="does not offer"):
-            contract()
+async def test_conversations_are_not_offered(connect: Connect) -> None:
+    with pytest.raises(MemoryConfigurationError, match="does not offer"):
+        _ = connect().conversations
 
 
 async def test_a_ping_names_what_takes_part(backend: SqliteBackend) -> None:

@@ -18,10 +18,15 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 from memcore.backend import Capabilities, Health, not_offered
 from memcore.kit.lifecycle import Lifecycle
 from memcore.kit.text import ANALYSIS_VERSION
+from memcore.records.chain import Thresholds
+from memcore.records.clock import clock_of
 
 from memcore_sqlite import maintenance
 from memcore_sqlite.database import Database
-from memcore_sqlite.items import SqliteItems, erase_all
+from memcore_sqlite.index import erase_all
+from memcore_sqlite.items import ITEMS, SqliteItems
+from memcore_sqlite.record_table import RECORDS
+from memcore_sqlite.records import SqliteRecords
 from memcore_sqlite.schema import SCHEMA_VERSION, analysis_version
 from memcore_sqlite.session import Session
 
@@ -43,15 +48,23 @@ class SqliteBackend:
         self._database = Database(settings, make_session)
         self._lifecycle = Lifecycle(repr(self), opening=self._database.open, closing=self._database.close)
         self._items = SqliteItems(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
+        self._records = SqliteRecords(
+            self._database,
+            self._lifecycle,
+            settings.limits,
+            namespace=settings.namespace,
+            clock=clock_of(settings.clock),
+            thresholds=Thresholds(settings.long_after, settings.permanent_after),
+        )
         in_file = settings.path is not None
         self._capabilities = Capabilities(
-            contracts=frozenset({"items"}),
+            contracts=frozenset({"items", "records"}),
             durable=in_file,
             power_safe=in_file and settings.synchronous == "full",
             shared=in_file,
             analysed=True,
             search="keyword",
-            extensions=frozenset({"managed", "maintenance"}),
+            extensions=frozenset({"managed", "history", "lifecycle", "transfer", "maintenance"}),
             limits=settings.limits,
         )
 
@@ -61,9 +74,9 @@ class SqliteBackend:
         return self._items
 
     @property
-    def records(self) -> NoReturn:
-        """Not offered."""
-        raise not_offered(self.name, "records")
+    def records(self) -> SqliteRecords:
+        """The records, with every extension; usable before the backend is open, as the items are."""
+        return self._records
 
     @property
     def conversations(self) -> NoReturn:
@@ -110,12 +123,12 @@ class SqliteBackend:
         )
 
     async def drop_namespace(self) -> None:
-        """Erase every item of the namespace, in one commit."""
+        """Erase every item and every record of the namespace, in one commit."""
         await self.open()
-        await self._database.write(erase_all)
+        await self._database.write(_erase_everything)
 
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """Bring every index to what this version derives from the payloads; return how many items were gone through.
+        """Bring every index to what this version derives from the payloads; return how many items and records it did.
 
         In batches; others read and write meanwhile. Words that another version's analysis made are not searched until
         it is done.
@@ -148,3 +161,8 @@ class SqliteBackend:
 
     def __repr__(self) -> str:
         return f"<{self._settings.url} backend, namespace {self._settings.namespace!r}>"
+
+
+def _erase_everything(session: Session) -> None:
+    for table in (ITEMS, RECORDS):
+        erase_all(session, table)

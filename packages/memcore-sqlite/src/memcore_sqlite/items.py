@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
-from memcore.errors import MalformedMemoryPayload
 from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
 from memcore.items.payload import decode_item, encode_item, encode_items
 from memcore.items.store import Page
+from memcore.kit import exact_json
 from memcore.kit.query import (
     LARGEST_LIMIT,
     check_erasure,
@@ -23,11 +22,12 @@ from memcore.kit.query import (
     decode_cursor,
     encode_cursor,
 )
-from memcore.kit.text import ANALYSIS_VERSION, analyse_query
+from memcore.kit.ranking import ITEM_WEIGHTS
+from memcore.kit.terms import entry_term, index_terms, tag_term
+from memcore.kit.text import analyse_item, analyse_query
 
-from memcore_sqlite.index import Derived, Row, add_terms, add_words, derive, remove_terms_of, remove_words
-from memcore_sqlite.schema import MIXED, analysis_version, set_analysis_version
-from memcore_sqlite.search import Conditions, best, matching, newest
+from memcore_sqlite.index import Derived, Entry, Table, erase, find, put
+from memcore_sqlite.search import Conditions, best, matching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,26 +35,18 @@ if TYPE_CHECKING:
     from memcore.items.model import MemoryItem, MemoryQuery
     from memcore.items.payload import EncodedItem, SizeLimits
     from memcore.kit.lifecycle import Lifecycle
+    from memcore.kit.query import CheckedQuery
 
     from memcore_sqlite.database import Database, Job
-    from memcore_sqlite.index import Term
+    from memcore_sqlite.index import Columns
     from memcore_sqlite.session import Session
 
 T = TypeVar("T")
 
-_FIND: Final = (
-    "SELECT seq, namespace, id, created_at, payload, words, tag_words FROM items WHERE namespace = ? AND id = ?"
-)
 _GET: Final = "SELECT created_at, payload FROM items WHERE namespace = ? AND id = ?"
-# No "OR REPLACE": it takes a savepoint, at which FTS5 writes out what it has gathered; three times as slow in a group.
-_INSERT: Final = (
-    "INSERT INTO items (seq, namespace, id, created_at, payload, words, tag_words) VALUES (?, ?, ?, ?, ?, ?, ?)"
-)
-_NEXT_SEQ: Final = "SELECT coalesce(max(seq), 0) + 1 FROM items"
-_DELETE: Final = "DELETE FROM items WHERE seq = ?"
-_PAGE: Final = "SELECT id, created_at, payload FROM items WHERE namespace = ? AND id > ? ORDER BY id LIMIT ?"
+_PAGE: Final = "SELECT created_at, id, payload FROM items WHERE namespace = ? AND id > ? ORDER BY id LIMIT ?"
 _COUNT: Final = "SELECT count(*) FROM items WHERE namespace = ?"
-_ALL_IDS: Final = "SELECT id FROM items WHERE namespace = ?"
+_LACKS: Final = "lacks(i.payload, ?)"
 _SLICE: Final = 100
 """Items of a batch that are analysed at once: the event loop breathes between slices."""
 
@@ -91,9 +83,9 @@ class SqliteItems:
 
     async def store(self, item: MemoryItem) -> UUID:
         """Create or replace the item by its id, in a commit that it may share with others (I-42)."""
-        entry = self._entry(encode_item(item, self._limits))
-        await self._put([entry])
-        return entry.id
+        encoded = encode_item(item, self._limits)
+        await self._write(Put([self._entry(encoded)]))
+        return encoded.id
 
     async def retrieve(self, item_id: UUID) -> MemoryItem | None:
         """Return the item, or `None` (I-50)."""
@@ -106,20 +98,20 @@ class SqliteItems:
         if checked.limit == 0 or (checked.text and not words):
             self._lifecycle.ready()
             return []
-        conditions = Conditions.of(checked, self._namespace)
+        conditions = _conditions(checked, self._namespace)
         if words:
-            return await self._read(partial(best, words=words, conditions=conditions, limit=checked.limit), long=True)
-        return await self._read(partial(newest, conditions=conditions, limit=checked.limit))
+            return await self._read(partial(_best, words=words, conditions=conditions, limit=checked.limit), long=True)
+        return await self._read(partial(_newest, conditions=conditions, limit=checked.limit))
 
     async def store_many(self, items: Sequence[MemoryItem]) -> list[UUID]:
         """Store all items or none, in one commit (I-80)."""
         encoded = encode_items(items, self._limits)
-        entries: dict[UUID, Entry] = {}
+        entries: dict[bytes, Entry] = {}
         for start in range(0, len(encoded), _SLICE):
-            entries.update((item.id, self._entry(item)) for item in encoded[start : start + _SLICE])
+            entries.update((item.id.bytes, self._entry(item)) for item in encoded[start : start + _SLICE])
             await asyncio.sleep(0)
         if entries:
-            await self._put(list(entries.values()))
+            await self._write(Put(list(entries.values())))
         return [item.id for item in encoded]
 
     async def delete(self, item_id: UUID) -> bool:
@@ -129,12 +121,12 @@ class SqliteItems:
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:
         """Erase these items in one commit; return how many were there (I-81)."""
         keys = {item_id.bytes for item_id in check_ids(item_ids, most=self._limits.batch)}
-        return await self._write(partial(erase, keys=keys)) if keys else 0
+        return await self._write(partial(_erase, keys=keys)) if keys else 0
 
     async def delete_where(self, filters: Mapping[str, Any]) -> int:
         """Erase the items that match every filter, in one commit (I-81)."""
         checked = check_erasure(filters, self._manifest.supports_filter)
-        return await self._write(partial(_erase_matching, conditions=Conditions.of_filters(checked, self._namespace)))
+        return await self._write(partial(_erase_matching, conditions=_conditions_of(checked, self._namespace)))
 
     async def scan(self, *, after: str | None = None, limit: int = 500) -> Page:
         """Return the next page in order of id (I-82)."""
@@ -149,10 +141,8 @@ class SqliteItems:
         return await self._read(_count, long=True)
 
     def _entry(self, item: EncodedItem) -> Entry:
-        return Entry(item.id, item.created_at, item.payload, derive(item, namespace=self._namespace))
-
-    async def _put(self, entries: list[Entry]) -> None:
-        await self._write(Put(entries))
+        columns = (item.created_at, item.id.bytes, item.payload)
+        return Entry(columns, derive(item, namespace=self._namespace))
 
     async def _read(self, job: Job[T], *, long: bool = False) -> T:
         if not self._lifecycle.ready():
@@ -165,15 +155,6 @@ class SqliteItems:
         return await self._database.write(job)
 
 
-class Entry(NamedTuple):
-    """An item as it is written."""
-
-    id: UUID
-    created_at: float
-    payload: str
-    derived: Derived
-
-
 @dataclass(frozen=True, slots=True)
 class Put:
     """The job of writing items, each id once; neighbours in a group are written together."""
@@ -182,60 +163,54 @@ class Put:
 
     def __call__(self, session: Session, /) -> None:
         """Write them."""
-        put(session, self.entries)
+        put(session, ITEMS, self.entries)
 
     @staticmethod
     def join(jobs: Sequence[Put], /) -> Put:
         """Return one job for all; of one id, the last write wins."""
-        return Put(list({entry.id: entry for job in jobs for entry in job.entries}.values()))
+        return Put(list({entry.key: entry for job in jobs for entry in job.entries}.values()))
 
 
-def put(session: Session, entries: Iterable[Entry]) -> None:
-    """Create or replace items, each id once, with everything derived from them (I-42)."""
-    if abs(analysis_version(session)) not in (ANALYSIS_VERSION, MIXED):  # its searches would miss our words, ours its
-        set_analysis_version(session, MIXED)
-    rows: list[Row] = []
-    terms: list[Term] = []
-    unused = count(session.execute(_NEXT_SEQ).fetchone()[0])
-    for item_id, created_at, payload, derived in entries:
-        old = find(session, item_id.bytes)
-        if old is not None:
-            _erase(session, old)
-        seq = next(unused) if old is None else old.seq
-        rows.append(Row(seq, session.number, item_id.bytes, created_at, payload, derived.words, derived.tag_words))
-        terms += [(term, created_at, seq) for term in derived.terms]
-    if session.executemany(_INSERT, rows).rowcount != len(rows):
-        raise MalformedMemoryPayload(f"{session.path}: a foreign trigger keeps items from being written")
-    add_words(session, rows)
-    add_terms(session, terms)
+def derive(item: EncodedItem | MemoryItem, *, namespace: str) -> Derived:
+    """Return what an item is found by."""
+    words, tag_words = analyse_item(item.content, item.tags)
+    return Derived((" ".join(words), " ".join(tag_words)), _terms(item, namespace))
 
 
-def erase(session: Session, keys: Iterable[bytes]) -> int:
-    """Erase items with everything derived from them; return how many were there (I-81)."""
-    erased = 0
-    for key in keys:
-        row = find(session, key)
-        if row is not None:
-            _erase(session, row)
-            erased += 1
-    return erased
+def _terms(item: EncodedItem | MemoryItem, namespace: str) -> set[bytes]:
+    return index_terms(namespace, tags=item.tags, metadata=item.metadata)
 
 
-def erase_all(session: Session) -> int:
-    """Erase every item of the namespace (B-02)."""
-    return erase(session, [key for (key,) in session.execute(_ALL_IDS, (session.number,))])
+def _decode(columns: Columns) -> MemoryItem:
+    created_at, key, payload = columns
+    return decode_item(UUID(bytes=key), created_at, payload)
 
 
-def find(session: Session, key: bytes) -> Row | None:
-    """Return the stored row of an id."""
-    row = session.execute(_FIND, (session.number, key)).fetchone()
-    return None if row is None else Row._make(row)
+ITEMS: Final = Table(
+    noun="item",
+    columns=("created_at", "id", "payload"),
+    fields=("words", "tag_words"),
+    weights=ITEM_WEIGHTS,
+    ticks=1,
+    derive=lambda columns, namespace: derive(_decode(columns), namespace=namespace),
+    terms_of=lambda columns, namespace: _terms(_decode(columns), namespace),
+)
+"""How items are kept."""
 
 
-def _erase(session: Session, row: Row) -> None:
-    remove_words(session, row)
-    remove_terms_of(session, row, namespace=session.namespace)
-    session.execute(_DELETE, (row.seq,))
+def _conditions(query: CheckedQuery, namespace: str) -> Conditions:
+    """Return the conditions of a query: any of its tags, all of its filters (I-67)."""
+    filters = _conditions_of(query.filters, namespace)
+    tags = tuple(tag_term(namespace, tag) for tag in query.tags)
+    return replace(filters, groups=(*filters.groups, tags)) if tags else filters
+
+
+def _conditions_of(filters: Mapping[str, Any], namespace: str) -> Conditions:
+    """Return the conditions of filters; null also stands for a missing key, which has no term."""
+    return Conditions(
+        groups=tuple((entry_term(namespace, key, value),) for key, value in filters.items() if value is not None),
+        clauses=tuple((_LACKS, (exact_json.canonical(key),)) for key, value in filters.items() if value is None),
+    )
 
 
 def _get(session: Session, item_id: UUID) -> MemoryItem | None:
@@ -243,13 +218,28 @@ def _get(session: Session, item_id: UUID) -> MemoryItem | None:
     return None if row is None else decode_item(item_id, *row)
 
 
+def _best(session: Session, words: Sequence[str], conditions: Conditions, limit: int) -> list[MemoryItem]:
+    return [_decode(columns) for columns, _score in best(session, ITEMS, words, conditions, limit)]
+
+
+def _newest(session: Session, conditions: Conditions, limit: int) -> list[MemoryItem]:
+    return list(map(_decode, matching(session, ITEMS, conditions, limit)))
+
+
+def _erase(session: Session, keys: Iterable[bytes]) -> int:
+    """Erase items; return how many were there (I-81)."""
+    rows = [row for row in (find(session, ITEMS, key) for key in keys) if row is not None]
+    for row in rows:
+        erase(session, ITEMS, row)
+    return len(rows)
+
+
 def _erase_matching(session: Session, conditions: Conditions) -> int:
-    return erase(session, [key for _, key, _ in matching(session, conditions, LARGEST_LIMIT)])
+    return _erase(session, [key for _, key, _ in matching(session, ITEMS, conditions, LARGEST_LIMIT)])
 
 
 def _page(session: Session, after: bytes, size: int) -> list[MemoryItem]:
-    rows = session.execute(_PAGE, (session.number, after, size))
-    return [decode_item(UUID(bytes=key), created_at, payload) for key, created_at, payload in rows]
+    return list(map(_decode, session.execute(_PAGE, (session.number, after, size))))
 
 
 def _count(session: Session) -> int:

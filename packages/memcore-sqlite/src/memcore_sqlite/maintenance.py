@@ -1,7 +1,8 @@
+# ruff: noqa: S608 - the SQL is put together from the names of a `Table`, all of them constants; every value is bound
 """Upkeep of the derived indexes and of the file: reindex, check and purge (the `maintenance` extension).
 
-The whole file is looked after, every namespace in it. Items are gone through in batches, each a transaction of its own,
-so that other tasks and processes read and write in between; what was interrupted can simply be run again.
+The whole file is looked after, every namespace in it. Items and records are gone through in batches, each a transaction
+of its own, so that other tasks and processes read and write in between; what was interrupted can simply be run again.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -19,14 +20,16 @@ from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
 from memcore.kit.text import ANALYSIS_VERSION
 
 from memcore_sqlite.database import fold_log
-from memcore_sqlite.index import Row, add_terms, add_words, derive, remove_terms, remove_words
+from memcore_sqlite.index import add_terms, add_words, remove_terms, remove_words
+from memcore_sqlite.items import ITEMS
+from memcore_sqlite.record_table import RECORDS
 from memcore_sqlite.schema import analysis_version, set_analysis_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memcore_sqlite.database import Database, Job
-    from memcore_sqlite.index import Derived, Term
+    from memcore_sqlite.index import Row, Table, Term
     from memcore_sqlite.session import Session
 
     Progress = Callable[[int, int], None]
@@ -37,27 +40,11 @@ _LOG_PAUSE: Final = 0.05
 _REBUILDING: Final = -ANALYSIS_VERSION
 """Stands for the analysis of an index that is being rebuilt, unless another analysis writes into it meanwhile."""
 
-_COUNT_ITEMS: Final = "SELECT count(*) FROM items"
-_NAMED_ROW: Final = (
-    "SELECT i.seq, i.namespace, i.id, i.created_at, i.payload, i.words, i.tag_words, n.name"
-    " FROM items i JOIN namespaces n ON n.number = i.namespace"
-)
-_ROWS: Final = f"{_NAMED_ROW} WHERE i.seq > ? ORDER BY i.seq LIMIT ?"
-_ROW: Final = f"{_NAMED_ROW} WHERE i.seq = ?"
-_SET_WORDS: Final = "UPDATE items SET words = ?, tag_words = ? WHERE seq = ?"
-_HAS_TERM: Final = "SELECT 1 FROM item_terms WHERE term = ? AND created_at = ? AND seq = ?"
-_TERMS: Final = (
-    "SELECT term, created_at, seq FROM item_terms WHERE (term, created_at, seq) > (?, ?, ?)"
-    " ORDER BY term, created_at, seq LIMIT ?"
-)
-_COUNT_TERMS: Final = "SELECT count(*) FROM item_terms"
-_VERIFY_WORDS: Final = "INSERT INTO item_words (item_words, rank) VALUES ('integrity-check', 1)"
-_REBUILD_WORDS: Final = "INSERT INTO item_words (item_words) VALUES ('rebuild')"
-_OPTIMIZE_WORDS: Final = "INSERT INTO item_words (item_words) VALUES ('optimize')"
+_TABLES: Final = (ITEMS, RECORDS)
 
 
 async def reindex(database: Database, *, progress: Progress | None = None) -> int:
-    """Bring everything derived to what this version derives from the payloads; return how many items were gone through.
+    """Bring everything derived to what this version derives from the payloads; return how many rows were gone through.
 
     An index that another version's analysis made is not searched for text meanwhile: every process refuses to.
     """
@@ -69,15 +56,13 @@ async def check(database: Database, *, repair: bool, progress: Progress | None =
     submit: Callable[[Job[Any]], asyncio.Future[Any]]
     submit = database.write if repair else partial(database.read, long=True)
     faults: list[str] = await submit(partial(_begin, repair=repair))
-    faults += await database.write(partial(_verify_words, repair=repair))  # FTS5 takes the question for a write
-    total = await submit(partial(_count, what=_COUNT_ITEMS))
+    for table in _TABLES:
+        faults += await database.write(partial(_verify_words, table=table, repair=repair))  # FTS5 takes it for a write
+    total = await submit(_count_all)
     done = _Batch()
-    while batch := await submit(partial(_check_items, after=done.last, repair=repair)):
-        done = done.followed_by(batch)
-        if progress is not None:
-            progress(done.checked, max(done.checked, total))
-    if await submit(partial(_count, what=_COUNT_TERMS)) != done.terms:  # some lead nowhere, or others wrote meanwhile
-        faults += await _check_terms(submit, repair=repair)
+    for table in _TABLES:
+        checked = await _check_table(submit, table, before=done, total=total, repair=repair, progress=progress)
+        done = done.followed_by(checked)
     if repair and not await submit(_end):
         return await check(database, repair=repair, progress=progress)
     faults += done.faults
@@ -94,7 +79,7 @@ async def purge(database: Database) -> None:
     Raises:
         MemoryAdapterUnavailable: another process goes on reading, so that the log cannot be emptied.
     """
-    await database.write(partial(_execute, statement=_OPTIMIZE_WORDS))
+    await database.write(_optimize_words)
     await database.maintain(_vacuum)
     deadline = time.monotonic() + database.patience
     while not await database.maintain(fold_log):
@@ -105,7 +90,7 @@ async def purge(database: Database) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """What checking some items found, up to the item `last`."""
+    """What checking some rows found, up to the row `last`."""
 
     last: int = 0
     checked: int = 0
@@ -139,94 +124,134 @@ def _end(session: Session) -> bool:
     return analysis_version(session) == ANALYSIS_VERSION
 
 
-def _verify_words(session: Session, *, repair: bool) -> list[str]:
-    """Compare the word index with the words beside the payloads; put right, it can be mended item by item."""
+async def _check_table(
+    submit: Callable[[Job[Any]], asyncio.Future[Any]],
+    table: Table,
+    *,
+    before: _Batch,
+    total: int,
+    repair: bool,
+    progress: Progress | None,
+) -> _Batch:
+    done = _Batch()
+    while batch := await submit(partial(_check_rows, table=table, after=done.last, repair=repair)):
+        done = done.followed_by(batch)
+        if progress is not None:
+            checked = before.checked + done.checked
+            progress(checked, max(checked, total))
+    if await submit(partial(_count, name=table.terms)) != done.terms:  # some lead nowhere, or others wrote meanwhile
+        done = replace(done, faults=done.faults + await _check_terms(submit, table, repair=repair))
+    return done
+
+
+def _verify_words(session: Session, *, table: Table, repair: bool) -> list[str]:
+    """Compare the word index with the words beside the payloads; put right, it can be mended row by row."""
     try:
-        session.execute(_VERIFY_WORDS)
+        session.execute(f"INSERT INTO {table.words} ({table.words}, rank) VALUES ('integrity-check', 1)")
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
             raise
         if repair:
-            session.execute(_REBUILD_WORDS)
-        return ["the word index differs from the words that it should hold"]
+            session.execute(f"INSERT INTO {table.words} ({table.words}) VALUES ('rebuild')")
+        return [f"the word index of {table.name} differs from the words that it should hold"]
     return []
 
 
-def _check_items(session: Session, *, after: int, repair: bool) -> _Batch | None:
+def _check_rows(session: Session, *, table: Table, after: int, repair: bool) -> _Batch | None:
     is_current = analysis_version(session) == ANALYSIS_VERSION
     batch = None
-    for *columns, namespace in session.execute(_ROWS, (after, _BATCH)).fetchall():
-        batch = (batch or _Batch()).followed_by(
-            _check_item(session, Row._make(columns), namespace=namespace, is_current=is_current, repair=repair)
-        )
+    for row in session.execute(
+        f"{table.select_row} WHERE i.seq > ? ORDER BY i.seq LIMIT ?", (after, _BATCH)
+    ).fetchall():
+        checked = _check_row(session, table, table.row(row), is_current=is_current, repair=repair)
+        batch = (batch or _Batch()).followed_by(checked)
     return batch
 
 
-def _check_item(session: Session, row: Row, *, namespace: str, is_current: bool, repair: bool) -> _Batch:
+def _check_row(session: Session, table: Table, row: Row, *, is_current: bool, repair: bool) -> _Batch:
     try:
-        fresh = derive(row.decode(), namespace=namespace)
+        fresh = table.derive(row.columns, _namespace_of(session, row))
     except MalformedMemoryPayload as error:
         return _Batch(row.seq, checked=1, faults=(str(error),), damaged=True)
     faults = []
-    if (row.words, row.tag_words) != (fresh.words, fresh.tag_words):
+    if row.fields != fresh.fields:
         if is_current:
-            faults.append(f"item {UUID(bytes=row.id)}: its words differ")
+            faults.append(f"{table.noun} {UUID(bytes=row.key)}: its words differ")
         if repair:
-            _replace_words(session, row, fresh)
+            _replace_words(session, table, row, fresh.fields)
     expected = [(term, row.created_at, row.seq) for term in fresh.terms]
-    missing = [term for term in expected if session.execute(_HAS_TERM, term).fetchone() is None]
+    missing = [term for term in expected if not _has_term(session, table, term)]
     if missing:
-        faults.append(f"item {UUID(bytes=row.id)}: {len(missing)} of its terms are missing")
+        faults.append(f"{table.noun} {UUID(bytes=row.key)}: {len(missing)} of its terms are missing")
         if repair:
-            add_terms(session, missing)
+            add_terms(session, table, missing)
     return _Batch(row.seq, checked=1, terms=len(fresh.terms), faults=tuple(faults))
 
 
-def _replace_words(session: Session, row: Row, fresh: Derived) -> None:
-    remove_words(session, row)
-    session.execute(_SET_WORDS, (fresh.words, fresh.tag_words, row.seq))
-    add_words(session, [row._replace(words=fresh.words, tag_words=fresh.tag_words)])
+def _replace_words(session: Session, table: Table, row: Row, fresh: tuple[str, ...]) -> None:
+    remove_words(session, table, row)
+    changes = ", ".join(f"{field} = ?" for field in table.fields)
+    session.execute(f"UPDATE {table.name} SET {changes} WHERE seq = ?", (*fresh, row.seq))
+    add_words(session, table, [row._replace(fields=fresh)])
 
 
-async def _check_terms(submit: Callable[[Job[Any]], asyncio.Future[Any]], *, repair: bool) -> list[str]:
-    """Look for terms that lead to no item, or to an item that does not have them."""
+def _has_term(session: Session, table: Table, term: Term) -> bool:
+    has = f"SELECT 1 FROM {table.terms} WHERE term = ? AND created_at = ? AND seq = ?"
+    return session.execute(has, term).fetchone() is not None
+
+
+async def _check_terms(
+    submit: Callable[[Job[Any]], asyncio.Future[Any]], table: Table, *, repair: bool
+) -> tuple[str, ...]:
+    """Look for terms that lead to no row, or to one that does not have them."""
     strays = 0
-    after: Term | None = (b"", 0.0, 0)
+    after: Term | None = (b"", 0, 0)
     while after:
-        found, after = await submit(partial(_check_some_terms, after=after, repair=repair))
+        found, after = await submit(partial(_check_some_terms, table=table, after=after, repair=repair))
         strays += found
-    return [f"{strays} terms lead to no item that has them"] if strays else []
+    return (f"{strays} terms lead to no {table.noun} that has them",) if strays else ()
 
 
-def _check_some_terms(session: Session, *, after: Term, repair: bool) -> tuple[int, Term | None]:
-    rows: list[Term] = session.execute(_TERMS, (*after, _TERMS_BATCH)).fetchall()
-    known = dict(filter(None, (_terms_of(session, seq) for seq in {row[2] for row in rows})))
+def _check_some_terms(session: Session, *, table: Table, after: Term, repair: bool) -> tuple[int, Term | None]:
+    behind = "(term, created_at, seq) > (?, ?, ?) ORDER BY term, created_at, seq LIMIT ?"
+    some = f"SELECT term, created_at, seq FROM {table.terms} WHERE {behind}"
+    rows: list[Term] = session.execute(some, (*after, _TERMS_BATCH)).fetchall()
+    known = dict(filter(None, (_terms_of(session, table, seq) for seq in {row[2] for row in rows})))
     strays = [row for row in rows if row not in known.get(row[2], {row})]
     if repair:
-        remove_terms(session, strays)
+        remove_terms(session, table, strays)
     return len(strays), rows[-1] if rows else None
 
 
-def _terms_of(session: Session, seq: int) -> tuple[int, set[Term]] | None:
-    """Return the terms that should lead to an item; nobody knows if its payload is damaged."""
-    found = session.execute(_ROW, (seq,)).fetchone()
+def _terms_of(session: Session, table: Table, seq: int) -> tuple[int, set[Term]] | None:
+    """Return the terms that should lead to a row; nobody knows if it is damaged."""
+    found = session.execute(f"{table.select_row} WHERE i.seq = ?", (seq,)).fetchone()
     if found is None:
         return seq, set()
-    *columns, namespace = found
-    row = Row._make(columns)
+    row = table.row(found)
     try:
-        fresh = derive(row.decode(), namespace=namespace)
+        terms = table.terms_of(row.columns, _namespace_of(session, row))
     except MalformedMemoryPayload:
         return None
-    return seq, {(term, row.created_at, seq) for term in fresh.terms}
+    return seq, {(term, row.created_at, seq) for term in terms}
 
 
-def _count(session: Session, *, what: str) -> int:
-    return int(session.execute(what).fetchone()[0])
+def _namespace_of(session: Session, row: Row) -> str:
+    ((name,),) = session.execute("SELECT name FROM namespaces WHERE number = ?", (row.number,))
+    return str(name)
 
 
-def _execute(session: Session, *, statement: str) -> None:
-    session.execute(statement)
+def _count_all(session: Session) -> int:
+    return sum(_count(session, name=table.name) for table in _TABLES)
+
+
+def _count(session: Session, *, name: str) -> int:
+    return int(session.execute(f"SELECT count(*) FROM {name}").fetchone()[0])
+
+
+def _optimize_words(session: Session) -> None:
+    for table in _TABLES:
+        session.execute(f"INSERT INTO {table.words} ({table.words}) VALUES ('optimize')")
 
 
 def _vacuum(session: Session) -> None:

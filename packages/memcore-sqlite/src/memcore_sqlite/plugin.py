@@ -22,7 +22,7 @@ def memcore_adapters() -> list[Adapter]:
             name="sqlite",
             schemes=("sqlite",),
             summary="one SQLite file, shared by any number of processes; the embedded default",
-            contracts=frozenset({"items"}),
+            contracts=frozenset({"items", "records"}),
             connect=_connect,
             settings=SqliteSettings,
         )

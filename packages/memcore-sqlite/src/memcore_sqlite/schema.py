@@ -19,6 +19,8 @@ APPLICATION_ID: Final = 0x6D656D63
 """Marks a file as ours: "memc"."""
 MIXED: Final = 0
 """Stands for the analysis of an index that several analyses wrote into."""
+IDLE_SINCE: Final = "max(created_at, ifnull(last_hit_at, created_at), ifnull(refreshed_at, created_at))"
+"""Since when a record has not been used: an indexed expression, found again by its very text."""
 
 _ITEMS: Final = (
     "CREATE TABLE namespaces (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
@@ -43,7 +45,48 @@ _ITEMS: Final = (
         term BLOB NOT NULL, created_at REAL NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (term, created_at, seq)
     ) WITHOUT ROWID""",
 )
-_STEPS: Final = (_ITEMS,)
+_RECORDS: Final = (
+    # What conditions ask about stands before what may be long: SQLite reads a row from its start. Each `scope` holds a
+    # word for every pair of the scope, so that a search in one scope reads what is there alone.
+    """CREATE TABLE records (
+        seq INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL,
+        id BLOB NOT NULL,
+        kind TEXT NOT NULL,
+        tier TEXT,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        expires_at INTEGER,
+        invalid_at INTEGER,
+        superseded_by BLOB,
+        hits INTEGER NOT NULL,
+        last_hit_at INTEGER,
+        refreshed_at INTEGER,
+        written BLOB,
+        ending TEXT,
+        payload TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        words TEXT NOT NULL,
+        tag_words TEXT NOT NULL,
+        context_words TEXT NOT NULL,
+        UNIQUE (namespace, id)
+    )""",
+    "CREATE INDEX records_by_time ON records (namespace, created_at, id)",
+    "CREATE INDEX records_valid ON records (namespace, created_at, id) WHERE invalid_at IS NULL",
+    "CREATE INDEX records_expiring ON records (namespace, expires_at) WHERE expires_at IS NOT NULL",
+    f"""CREATE INDEX records_idle ON records (namespace, tier, {IDLE_SINCE})
+        WHERE invalid_at IS NULL AND tier IS NOT NULL""",
+    "CREATE INDEX records_superseded ON records (namespace, superseded_by) WHERE superseded_by IS NOT NULL",
+    """CREATE VIRTUAL TABLE record_words USING fts5 (
+        words, tag_words, context_words, scope, namespace,
+        content = 'records', content_rowid = 'seq', tokenize = 'ascii'
+    )""",
+    # The term of a record that has ended is another one: the newest that are valid stand side by side.
+    """CREATE TABLE record_terms (
+        term BLOB NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (term, created_at, seq)
+    ) WITHOUT ROWID""",
+)
+_STEPS: Final = (_ITEMS, _RECORDS)
 SCHEMA_VERSION: Final = len(_STEPS)
 _FIND_NAMESPACE: Final = "SELECT number FROM namespaces WHERE name = ?"
 

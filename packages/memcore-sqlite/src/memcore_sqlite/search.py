@@ -1,7 +1,8 @@
-# ruff: noqa: S608 - the SQL is put together from constants of this module, and every value is bound
-"""Search in SQL: exact conditions by their terms, words by FTS5, the order by the kit (I-66 to I-68).
+# ruff: noqa: S608 - the SQL is put together from constants and the names of a `Table`, and every value is bound
+"""Search in SQL: exact conditions by their terms, words by FTS5, the order by the kit (I-66 to I-68, R-16).
 
-What the caller wrote never becomes SQL or FTS5 syntax: tags and filters are digests, words are quoted one by one.
+What the caller wrote never becomes SQL or FTS5 syntax: tags, filters and scopes are digests, words are quoted one by
+one.
 """
 
 from __future__ import annotations
@@ -9,118 +10,90 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Final
 
 from memcore.errors import MemoryAdapterUnavailable
-from memcore.items.payload import decode_item
-from memcore.kit import exact_json
-from memcore.kit.ranking import CANDIDATES, ITEM_WEIGHTS, Candidate, rank
-from memcore.kit.terms import entry_term, tag_term
+from memcore.kit.ranking import CANDIDATES, Candidate, rank
 from memcore.kit.text import ANALYSIS_VERSION
 
 from memcore_sqlite.schema import analysis_version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from memcore.items.model import MemoryItem
-    from memcore.kit.query import CheckedQuery
-
+    from memcore_sqlite.index import Columns, Table
     from memcore_sqlite.session import Session
 
 FEW: Final = 1_000
-"""Items up to which an exact condition is walked through and their words are looked at, instead of asking FTS5."""
+"""Rows up to which an exact condition is walked through and their words are looked at, instead of asking FTS5."""
 _PRESELECTED: Final = 4
 """How many times the limit FTS5 chooses for the kit to rank, where more than the kit's bound match."""
 _FEWEST: Final = 10
 """The limit below which it chooses no fewer: the kit counts words among the candidates."""
 _MOST_ALTERNATIVES: Final = 500  # SQLite before 3.32 binds 999 values at most
-
-_BY_TIME: Final = "ORDER BY i.created_at DESC, i.id DESC LIMIT ?"
-_BY_TERM_TIME: Final = "ORDER BY t.created_at DESC, i.id DESC LIMIT ?"  # the index has this order, but for ties
-_OF_TERM: Final = (
-    "FROM item_terms t CROSS JOIN items i ON i.seq = t.seq AND i.created_at = t.created_at WHERE t.term = ?"
-)
-_OF_WORDS: Final = "FROM item_words WHERE item_words MATCH ?"
-_OF_WORDS_JOINED: Final = "FROM item_words CROSS JOIN items i ON i.seq = item_words.rowid WHERE item_words MATCH ?"
-_ROW: Final = "i.created_at, i.id, i.payload"
-_CANDIDATE: Final = "i.seq, i.created_at, i.id, i.words, i.tag_words"
-_PAYLOAD: Final = "SELECT payload FROM items WHERE seq = ?"
 _OTHER_NAMESPACE: Final = "SELECT 1 FROM namespaces WHERE number <> ? LIMIT 1"
-_SCORE: Final = f"bm25(item_words, {ITEM_WEIGHTS[0]}, {ITEM_WEIGHTS[1]}, 0)"
+
+Group = tuple[bytes, ...]
+"""Terms of which a row must have at least one."""
+Clause = tuple[str, tuple[object, ...]]
+"""SQL over a row `i`, and its values."""
+_Match = Candidate[int]
+"""Keyed by the `seq` of its row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What must hold exactly: of each group of terms at least one, and of the absent keys none."""
+    """What must hold exactly: of each group of terms at least one, and every clause."""
 
-    groups: tuple[tuple[bytes, ...], ...] = ()
-    absent: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, query: CheckedQuery, namespace: str) -> Conditions:
-        """Return the conditions of a query: any of its tags, all of its filters (I-67)."""
-        filters = cls.of_filters(query.filters, namespace)
-        tags = tuple(tag_term(namespace, tag) for tag in query.tags)
-        return cls((*filters.groups, tags) if tags else filters.groups, filters.absent)
-
-    @classmethod
-    def of_filters(cls, filters: Mapping[str, Any], namespace: str) -> Conditions:
-        """Return the conditions of filters; null also stands for a missing key, which has no term."""
-        groups = [(entry_term(namespace, key, value),) for key, value in filters.items() if value is not None]
-        return cls(tuple(groups), tuple(key for key, value in filters.items() if value is None))
+    groups: tuple[Group, ...] = ()
+    scope: tuple[Group, ...] = ()
+    """Groups whose first term is a word of the word index too, in its field `scope`."""
+    clauses: tuple[Clause, ...] = ()
 
 
-Found = tuple[float, bytes, str]
-"""`created_at`, id and payload of a row: in this order, rows compare as listings are ordered."""
-_Match = Candidate[tuple[int, bytes]]
-"""Keyed by the `seq` and the id of its row."""
-
-
-def newest(session: Session, conditions: Conditions, limit: int) -> list[MemoryItem]:
-    """Return the newest items that meet the conditions (I-68)."""
-    return [
-        decode_item(UUID(bytes=key), created_at, payload)
-        for created_at, key, payload in matching(session, conditions, limit)
-    ]
-
-
-def matching(session: Session, conditions: Conditions, limit: int) -> list[Found]:
+def matching(session: Session, table: Table, conditions: Conditions, limit: int) -> list[Columns]:
     """Return the rows that meet the conditions, newest first, by way of the rarest of them."""
-    driver = _rarest(session, conditions.groups)
-    where, values = _where(session, conditions, but=driver)
+    groups = conditions.scope + conditions.groups
+    driver = _rarest(session, table, groups)
+    where, values = _where(session, table, conditions.clauses, [group for group in groups if group is not driver])
     if not driver:
-        listing = f"SELECT {_ROW} FROM items i WHERE {where} {_BY_TIME}"
-        return session.execute(listing, (*values, limit)).fetchall()
-    listing = f"SELECT {_ROW} {_OF_TERM} AND {where} {_BY_TERM_TIME}"
+        listing = (
+            f"SELECT {table.select_columns} FROM {table.name} i WHERE {where} ORDER BY i.created_at DESC, i.id DESC"
+        )
+        return session.execute(f"{listing} LIMIT ?", (*values, limit)).fetchall()
+    # the index has this order, but for ties
+    order = "ORDER BY t.created_at DESC, i.id DESC LIMIT ?"
+    listing = f"SELECT {table.select_columns} {_of_term(table)} AND {where} {order}"
     pages = [session.execute(listing, (term, *values, limit)).fetchall() for term in driver]
     if len(pages) == 1:
         return pages[0]
     return [row for row, _ in groupby(heapq.merge(*pages, reverse=True))][:limit]
 
 
-def best(session: Session, words: Sequence[str], conditions: Conditions, limit: int) -> list[MemoryItem]:
-    """Return the best of the items that share a word and meet the conditions (I-66).
+def best(
+    session: Session, table: Table, words: Sequence[str], conditions: Conditions, limit: int
+) -> list[tuple[Columns, float]]:
+    """Return the best of the rows that share a word and meet the conditions, with their scores (I-66).
 
     Raises:
         MemoryAdapterUnavailable: the words were made by another version's analysis.
     """
     check_analysis(session)
-    driver = _rarest(session, conditions.groups)
-    if driver and (len(driver) > _MOST_ALTERNATIVES or _count_terms(session, driver) <= FEW):
-        candidates = _sharing(session, words, conditions, driver)
+    driver = _rarest(session, table, conditions.scope + conditions.groups)
+    if driver and (len(driver) > _MOST_ALTERNATIVES or _count_terms(session, table, driver) <= FEW):
+        candidates = _sharing(session, table, words, conditions, driver)
     else:
-        candidates = _indexed(session, words, conditions, limit)
-    ranked = rank(words, candidates, weights=ITEM_WEIGHTS, limit=limit)
-    return [_load(session, match) for match, _score in ranked]
+        candidates = _indexed(session, table, words, conditions, limit)
+    ranked = rank(words, candidates, weights=table.weights, limit=limit)
+    load = f"SELECT {table.select_columns} FROM {table.name} i WHERE i.seq = ?"
+    return [(session.execute(load, (match.key,)).fetchone(), score) for match, score in ranked]
 
 
 def check_analysis(session: Session) -> None:
     """Check that this version's analysis made the index, now: another process may have begun to rebuild it.
 
     Raises:
-        MemoryAdapterUnavailable: it did not; an answer would silently lack items.
+        MemoryAdapterUnavailable: it did not; an answer would silently lack rows.
     """
     if analysis_version(session) != ANALYSIS_VERSION:
         raise MemoryAdapterUnavailable(
@@ -129,76 +102,101 @@ def check_analysis(session: Session) -> None:
         )
 
 
-def _rarest(session: Session, groups: Sequence[tuple[bytes, ...]]) -> tuple[bytes, ...]:
-    """Return the group that leads to the fewest items; one with too many alternatives to be a condition goes first."""
+def _rarest(session: Session, table: Table, groups: Sequence[Group]) -> Group:
+    """Return the group that leads to the fewest rows; one with too many alternatives to be a condition goes first."""
     if len(groups) <= 1:
         return groups[0] if groups else ()
     longest = max(groups, key=len)
-    return longest if len(longest) > _MOST_ALTERNATIVES else min(groups, key=lambda group: _count_terms(session, group))
+    if len(longest) > _MOST_ALTERNATIVES:
+        return longest
+    return min(groups, key=lambda group: _count_terms(session, table, group))
 
 
-def _count_terms(session: Session, group: tuple[bytes, ...]) -> int:
-    """Count the items of a group, each term up to a little more than a few."""
-    count = "SELECT count(*) FROM (SELECT 1 FROM item_terms WHERE term = ? LIMIT ?)"
+def _count_terms(session: Session, table: Table, group: Group) -> int:
+    """Count the rows of a group, each term up to a little more than a few."""
+    count = f"SELECT count(*) FROM (SELECT 1 FROM {table.terms} t WHERE t.term = ? LIMIT ?)"
     return sum(session.execute(count, (term, FEW + 1)).fetchone()[0] for term in group)
 
 
-def _where(session: Session, conditions: Conditions, *, but: tuple[bytes, ...] = ()) -> tuple[str, list[object]]:
-    """Return SQL over a row `i` of `items`, and its values; the group `but` is met already."""
-    clauses = ["i.namespace = ?"]
+def _of_term(table: Table) -> str:
+    """Return where the rows come from that have a term."""
+    rows = f"{table.terms} t CROSS JOIN {table.name} i ON i.seq = t.seq AND i.created_at = t.created_at"
+    return f"FROM {rows} WHERE t.term = ?"
+
+
+def _where(
+    session: Session, table: Table, clauses: Sequence[Clause], groups: Sequence[Group]
+) -> tuple[str, list[object]]:
+    """Return SQL over a row `i` of the table, and its values."""
+    parts = ["i.namespace = ?"]
     values: list[object] = [session.number]
-    for group in conditions.groups:
-        if group is not but:
-            marks = ", ".join("?" * len(group))
-            clauses.append(
-                f"EXISTS (SELECT 1 FROM item_terms o WHERE o.term IN ({marks})"
-                " AND o.created_at = i.created_at AND o.seq = i.seq)"
-            )
-            values += group
-    for key in conditions.absent:
-        clauses.append("lacks(i.payload, ?)")
-        values.append(exact_json.canonical(key))
-    return " AND ".join(clauses), values
+    for part, bound in clauses:
+        parts.append(part)
+        values += bound
+    for group in groups:
+        marks = ", ".join("?" * len(group))
+        has_one = f"SELECT 1 FROM {table.terms} o WHERE o.term IN ({marks})"
+        parts.append(f"EXISTS ({has_one} AND o.created_at = i.created_at AND o.seq = i.seq)")
+        values += group
+    return _all(parts), values
 
 
-def _sharing(session: Session, words: Sequence[str], conditions: Conditions, driver: tuple[bytes, ...]) -> list[_Match]:
-    """Return the items that meet the conditions and share a word, by way of a group of terms."""
-    where, values = _where(session, conditions, but=driver)
-    listing = f"SELECT {_CANDIDATE} {_OF_TERM} AND {where}"
-    found = {one.key: one for term in driver for one in _candidates(session, listing, (term, *values))}
+def _all(parts: Sequence[str]) -> str:
+    """Join by AND, nested evenly: SQLite takes no expression deeper than a thousand."""
+    if len(parts) <= 2:  # noqa: PLR2004 - a pair
+        return " AND ".join(parts)
+    middle = len(parts) // 2
+    return f"({_all(parts[:middle])}) AND ({_all(parts[middle:])})"
+
+
+def _sharing(
+    session: Session, table: Table, words: Sequence[str], conditions: Conditions, driver: Group
+) -> list[_Match]:
+    """Return the rows that meet the conditions and share a word, by way of a group of terms."""
+    groups = [group for group in conditions.scope + conditions.groups if group is not driver]
+    where, values = _where(session, table, conditions.clauses, groups)
+    source = f"{_of_term(table)} AND {where}"
+    found = {one.key: one for term in driver for one in _candidates(session, table, source, (term, *values))}
     wanted = frozenset(words)
     return [one for one in found.values() if not all(wanted.isdisjoint(field.split()) for field in one.fields)]
 
 
-def _indexed(session: Session, words: Sequence[str], conditions: Conditions, limit: int) -> list[_Match]:
-    """Return the items that meet the conditions and share a word, by way of FTS5: all, or those that it ranks first."""
-    match = "{words tag_words} : (" + " OR ".join(f'"{word}"' for word in words) + ")"
-    where, values = _where(session, conditions)
-    joined = f"{_OF_WORDS_JOINED} AND {where}"
-    if _count(session, _OF_WORDS, (match,)) <= CANDIDATES:
-        return _candidates(session, f"SELECT {_CANDIDATE} {joined}", (match, *values))
-    others = session.execute(_OTHER_NAMESPACE, (session.number,)).fetchone()
-    if others:  # read this namespace's postings, not those of all
-        match = f'namespace : "{session.number}" AND {match}'
+def _indexed(session: Session, table: Table, words: Sequence[str], conditions: Conditions, limit: int) -> list[_Match]:
+    """Return the rows that meet the conditions and share a word, by way of FTS5: all, or those that it ranks first."""
+    fields = " ".join(table.fields[: len(table.weights)])
+    scope = "".join(f'scope : "{group[0].hex()}" AND ' for group in conditions.scope)
+    match = f"{scope}{{{fields}}} : (" + " OR ".join(f'"{word}"' for word in words) + ")"
+    where, values = _where(session, table, conditions.clauses, conditions.groups)
+    found = f"FROM {table.words} WHERE {table.words} MATCH ?"
+    rows = f"{table.words} CROSS JOIN {table.name} i ON i.seq = {table.words}.rowid"
+    joined = f"FROM {rows} WHERE {table.words} MATCH ? AND {where}"
+    if _count(session, found, (match,)) <= CANDIDATES:
+        return _candidates(session, table, joined, (match, *values))
+    if not scope and session.execute(_OTHER_NAMESPACE, (session.number,)).fetchone():
+        match = f'namespace : "{session.number}" AND {match}'  # read this namespace's postings, not those of all
     elif conditions == Conditions():
-        return _preselected(session, _OF_WORDS, (match,), limit)
+        return _preselected(session, table, found, (match,), limit)
     if _count(session, joined, (match, *values)) <= CANDIDATES:
-        return _candidates(session, f"SELECT {_CANDIDATE} {joined}", (match, *values))
-    return _preselected(session, joined, (match, *values), limit)
+        return _candidates(session, table, joined, (match, *values))
+    return _preselected(session, table, joined, (match, *values), limit)
 
 
-def _preselected(session: Session, source: str, values: Sequence[object], limit: int) -> list[_Match]:
-    """Return the items that FTS5 ranks first, of those that tie at the end the newest.
+def _preselected(session: Session, table: Table, source: str, values: Sequence[object], limit: int) -> list[_Match]:
+    """Return the rows that FTS5 ranks first, of those that tie at the end the newest.
 
     Ties are the rule: short texts with one common word have few scores. All are scored once, and those that are not
     behind the last place are looked up.
     """
     count = _PRESELECTED * max(limit, _FEWEST)
-    scored = f"SELECT item_words.rowid AS seq, {_SCORE} AS score {source}"
+    narrowing = len(table.fields) + 1 - len(table.weights)  # those columns count nothing
+    score = f"bm25({table.words}, {', '.join(map(str, (*table.weights, *(0,) * narrowing)))})"
+    scored = f"SELECT {table.words}.rowid AS seq, {score} AS score {source}"
     last = "SELECT max(score) FROM (SELECT score FROM scored ORDER BY score LIMIT ?)"
-    best = f"SELECT {_CANDIDATE} FROM scored s CROSS JOIN items i ON i.seq = s.seq WHERE s.score <= ({last})"
+    chosen = f"FROM scored s CROSS JOIN {table.name} i ON i.seq = s.seq WHERE s.score <= ({last})"
     order = "ORDER BY s.score, i.created_at DESC, i.id DESC LIMIT ?"
-    return _candidates(session, f"WITH scored AS ({scored}) {best} {order}", (*values, count, count))
+    return _candidates(
+        session, table, f"{chosen} {order}", (*values, count, count), before=f"WITH scored AS ({scored}) "
+    )
 
 
 def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
@@ -207,12 +205,9 @@ def _count(session: Session, source: str, parameters: Sequence[object]) -> int:
     return int(counted.fetchone()[0])
 
 
-def _candidates(session: Session, listing: str, values: Sequence[object]) -> list[_Match]:
-    rows = session.execute(listing, values)
-    return [Candidate((seq, key), at, key, (words, tag_words)) for seq, at, key, words, tag_words in rows]
-
-
-def _load(session: Session, match: _Match) -> MemoryItem:
-    seq, key = match.key
-    ((payload,),) = session.execute(_PAYLOAD, (seq,))
-    return decode_item(UUID(bytes=key), match.created_at, payload)
+def _candidates(
+    session: Session, table: Table, source: str, values: Sequence[object], *, before: str = ""
+) -> list[_Match]:
+    fields = ", ".join(f"i.{field}" for field in table.fields[: len(table.weights)])
+    rows = session.execute(f"{before}SELECT i.seq, i.created_at, i.id, {fields} {source}", values)
+    return [Candidate(seq, at / table.ticks, key, tuple(words)) for seq, at, key, *words in rows]

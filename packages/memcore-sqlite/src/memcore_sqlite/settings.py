@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import quote, unquote_to_bytes
 
 from memcore.errors import MemoryConfigurationError
-from memcore.items.payload import SizeLimits
-from memcore.settings import AdapterSettings
+from memcore.settings import StoreSettings
 from pydantic import BeforeValidator, Field
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def _locate(value: object) -> object:
     return Path(os.path.abspath(os.path.expanduser(text)))  # noqa: PTH100, PTH111 - the pathlib ones fail without a home
 
 
-class SqliteSettings(AdapterSettings):
+class SqliteSettings(StoreSettings):
     """Settings of `sqlite://`."""
 
     path: Annotated[Path | None, BeforeValidator(_locate)] = None
@@ -51,9 +50,6 @@ class SqliteSettings(AdapterSettings):
 
     SQLite searches outside Python's lock: as many searches run at once as there are readers and cores.
     """
-
-    limits: SizeLimits = SizeLimits()
-    """What is refused as too large (I-45)."""
 
     @property
     def url(self) -> str:
