@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from memcore import MemoryItem, MemoryRecord
+from memcore import MemoryHit, MemoryItem, MemoryRecord
 from memcore.items.manifest import ITEM_FIELDS
 from memcore.records.model import CallersPart
 from pydantic import BaseModel
@@ -166,8 +166,8 @@ def describe(value: object) -> str:
     if isinstance(value, BaseException):
         cause = f" from {type(value.__cause__).__name__}" if value.__cause__ else ""
         return _shorten(f"{type(value).__name__}: {value}{cause}")
-    if isinstance(value, list) and value and isinstance(value[0], _NAMED):
-        return _hits(value)
+    if isinstance(value, list) and value and all(isinstance(part, (*_NAMED, MemoryHit)) for part in value):
+        return _hits([part.record if isinstance(part, MemoryHit) else part for part in value])
     try:
         return _shorten(repr(value))
     except Exception as error:  # noqa: BLE001 - a foreign object's own repr
