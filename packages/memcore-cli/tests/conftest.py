@@ -194,6 +194,14 @@ def fakes(backend: FakeBackend) -> Fakes:
 
 
 @pytest.fixture
+def fakes_and_more(backend: FakeBackend) -> Fakes:
+    """The registry of what is installed, in which `fake://` reaches the backend."""
+    registry = Registry.discover()
+    registry.register(FakePlugin(backend), name="fake", distribution="fake-distribution")
+    return lambda: registry
+
+
+@pytest.fixture
 def with_commands(backend: FakeBackend) -> WithCommands:
     """Make a registry whose plugin adds these commands."""
     return lambda *commands: registry_of(backend, *commands)

@@ -118,7 +118,7 @@ def test_ctrl_c_ends_an_import_that_waits_for_its_input_and_says_what_was_done(u
 
     assert process.returncode == 130
     assert b"stored 500" in out
-    assert b"run the same import again" in err
+    assert b"run the same command again" in err
     assert b"interrupted" in err
     assert b"Traceback" not in err
 
@@ -146,6 +146,67 @@ def test_progress_is_shown_on_a_terminal_only(spawn: Spawn, url: str, tmp_path: 
 
     assert "importing" in on_terminal("import", url, str(file))
     assert spawn("import", url, str(file)).stderr == b""
+
+
+def test_on_a_terminal_records_are_a_table_in_which_content_cannot_act(run: Run, url: str) -> None:
+    run("records", "write", url, "-", "--scope", "user=ada", "--tag", "[b]", stdin=b"[red]markup \x1b]0;title\x07")
+
+    shown = on_terminal("records", "search", url, "markup")
+
+    assert "[red]markup \\x1b]0;title\\x07" in shown
+    assert "fact  user=ada  #[b]" in shown
+
+
+def test_on_a_terminal_a_history_is_wrapped_beside_its_branch(run: Run, url: str) -> None:
+    run("records", "write", url, "old", "--id", IDENTITY)
+    run("records", "write", url, " ".join(["word"] * 50), "--supersedes", IDENTITY)
+
+    lines = on_terminal("records", "history", url, IDENTITY).splitlines()
+
+    assert all(len(line) <= 120 for line in lines)
+    assert [line[:9] for line in lines[1:4]] == ["│   word "] * 3
+
+
+def test_where_the_output_takes_no_drawing_a_history_is_drawn_in_ascii(run: Run, spawn: Spawn, url: str) -> None:
+    other = IDENTITY[:-1] + "2"
+    run("records", "write", url, "a", "--id", IDENTITY)
+    run("records", "write", url, "b", "--id", other)
+    run("records", "write", url, "c", "--supersedes", IDENTITY, "--supersedes", other)
+
+    lines = spawn("records", "history", url, IDENTITY, PYTHONIOENCODING="ascii").out.splitlines()
+
+    assert [line.split()[0] for line in lines] == ["*", "|", "|", "|-o", "|", "|", "`-o", "a", IDENTITY]
+
+
+def test_whoever_answers_no_erases_no_record(run: Run, url: str) -> None:
+    run("records", "write", url, "x", "--scope", "user=ada")
+    run("records", "write", url, "a card", "--scope", "user=ada", "--kind", "state")
+
+    shown = on_terminal("records", "delete", url, "--scope", "user=ada", keys=b"n\n")
+
+    assert "Erase 2 records for good?" in shown
+    assert len(run("records", "search", url, "--json").json) == 1
+
+
+def test_whoever_answers_yes_erases_the_records(run: Run, url: str) -> None:
+    run("records", "write", url, "x", "--scope", "user=ada")
+
+    assert "erased 1 record" in on_terminal("records", "delete", url, "--scope", "user=ada", keys=b"y\n")
+    assert run("records", "search", url, "--json").json == []
+
+
+def test_of_many_processes_that_supersede_one_record_one_wins_and_the_others_are_told_the_head(
+    run: Run, url: str
+) -> None:
+    run("records", "write", url, "old", "--id", IDENTITY)
+    command = [*COMMAND, "records", "write", url, "new", "--supersedes", IDENTITY]
+
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    answers = [(*process.communicate(timeout=60), process.returncode) for process in processes]
+
+    (winner,) = [out.strip() for out, _, code in answers if code == 0]
+    assert [code for _, _, code in answers if code] == [1, 1, 1]
+    assert all(f"--supersedes {winner}" in err for _, err, code in answers if code)
 
 
 def test_whoever_answers_no_erases_nothing(run: Run, url: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from memcore import MemoryAdapterUnavailable, MemoryItem
-from memcore_cli import importing, item_json
+from memcore_cli import importing, reading
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -130,7 +130,7 @@ def test_an_array_that_is_cut_off_stores_nothing(run: Run, url: str) -> None:
 
 
 def test_a_line_without_end_is_skipped_in_bounded_memory(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(item_json, "MAX_LINE", 100)
+    monkeypatch.setattr(reading, "MAX_LINE", 100)
 
     result = run("import", url, "-", "--json", stdin=b'{"content": "' + b"x" * 1000 + b'"}\n{"content": "b"}\n')
 
@@ -177,7 +177,7 @@ def test_an_import_that_the_store_breaks_off_says_what_is_stored_and_how_to_go_o
 
     assert result.code == 3
     assert "stored 2" in result.out
-    assert "run the same import again" in result.err
+    assert "run the same command again" in result.err
 
 
 def test_an_exported_file_can_be_read_by_its_owner_only(run: Run, url: str, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_an_exported_file_can_be_read_by_its_owner_only(run: Run, url: str, tmp_
 
     result = run("export", url, str(file), "--json")
 
-    assert result.json == {"exported": 1, "file": str(file)}
+    assert result.json == {"exported": 1, "items": 1, "records": 0, "file": str(file)}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.read_bytes() == run("export", url).stdout
 

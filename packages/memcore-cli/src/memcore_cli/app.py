@@ -11,7 +11,7 @@ import typer
 from memcore import plugins
 from typer.main import get_command
 
-from memcore_cli.commands import demo, inspection, items, transfer, upkeep
+from memcore_cli.commands import demo, inspection, items, records, transfer, upkeep
 from memcore_cli.exit_codes import ExitCode
 from memcore_cli.failures import tell_failure
 from memcore_cli.group import CommandGroup, StoreCommand
@@ -40,11 +40,13 @@ app.command("search", cls=StoreCommand)(items.search)
 app.command("get", cls=StoreCommand)(items.get)
 app.command("list", cls=StoreCommand)(items.list_items)
 app.command("delete", cls=StoreCommand)(items.delete)
-app.command("import", cls=StoreCommand)(transfer.import_items)
-app.command("export", cls=StoreCommand)(transfer.export_items)
+app.command("import", cls=StoreCommand)(transfer.import_contents)
+app.command("export", cls=StoreCommand)(transfer.export_contents)
+app.command("copy")(transfer.copy)
 app.command("reindex", cls=StoreCommand)(upkeep.reindex)
 app.command("check", cls=StoreCommand)(upkeep.check)
 app.command("purge", cls=StoreCommand)(upkeep.purge)
+app.add_typer(records.app)
 
 
 @app.callback(invoke_without_command=True)

@@ -6,9 +6,10 @@ import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from memcore.backend import Backend, Maintenance
+from memcore.backend import Backend, Maintenance, not_offered
 from memcore.errors import MemoryConfigurationError
 from memcore.items.store import ExternalMemoryStore, ManagedMemoryStore, MemoryStore
+from memcore.records.store import RecordHistory, RecordLifecycle, Transfer
 
 from memcore_cli.output import tell
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     import typer
     from memcore.plugins import Registry
+    from memcore.records.store import RecordStore
 
 T = TypeVar("T")
 
@@ -64,6 +66,34 @@ class Connection:
         if isinstance(self.items, ManagedMemoryStore):
             return self.items
         raise self._lacks("can neither list nor erase its items")
+
+    @property
+    def records(self) -> RecordStore:
+        """The records of the backend."""
+        if "records" in self.backend.capabilities.contracts:
+            return self.backend.records
+        raise not_offered(self.backend.name, "records")
+
+    @property
+    def chronicle(self) -> RecordHistory:
+        """The records, of a store that can list them and tell what became of each."""
+        if isinstance(self.records, RecordHistory):
+            return self.records
+        raise self._lacks("can neither list its records nor show their history")
+
+    @property
+    def lifecycle(self) -> RecordLifecycle:
+        """The records, of a store that can sweep them."""
+        if isinstance(self.records, RecordLifecycle):
+            return self.records
+        raise self._lacks("cannot sweep its records")
+
+    @property
+    def transfer(self) -> Transfer:
+        """The records, of a store that takes records as they were."""
+        if isinstance(self.records, Transfer):
+            return self.records
+        raise self._lacks("cannot take records as they were in another store")
 
     @property
     def maintenance(self) -> Maintenance:

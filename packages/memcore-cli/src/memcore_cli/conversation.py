@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 
 from memcore.items.model import MemoryItem
 
-from memcore_cli.item_json import read_json
+from memcore_cli.json_text import read_json
 
 _NAMESPACE: Final = UUID("5b0f7c8e-7a39-4a55-8f0e-5d0c5f7f1c86")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

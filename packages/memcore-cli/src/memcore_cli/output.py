@@ -9,9 +9,10 @@ import io
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from memcore_cli.item_json import item_line, write_json
+from memcore_cli.item_json import item_line
+from memcore_cli.json_text import write_json
 from memcore_cli.text import clipped, moment, printable
 
 if TYPE_CHECKING:
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
 
     from memcore.items.model import MemoryItem
 
-_SHOWN: Final = 500
+SHOWN: Final = 500
 """Characters of a content that a table shows."""
+
+
+class Summary(NamedTuple):
+    """A cell with a content, and what else is known of it, on a line of its own."""
+
+    content: str
+    details: str
 
 
 def prepare_streams() -> None:
@@ -88,16 +96,28 @@ def show_fields(fields: Iterable[tuple[str, str]]) -> None:
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Show rows: a table on a terminal, else one line a row with a tab between its cells."""
     if sys.stdout.isatty():
-        _draw(columns, rows)
+        draw_table(columns, rows)
         return
     for row in rows:
         sys.stdout.write("\t".join(map(printable, row)) + "\n")
 
 
+def draw_table(columns: Sequence[str], rows: Iterable[Sequence[str | Summary]]) -> None:
+    """Draw a table for a terminal."""
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(*columns, box=SIMPLE_HEAD, show_edge=False)
+    for row in rows:
+        table.add_row(*map(_cell, row))
+    Console(file=sys.stdout, markup=False, highlight=False, emoji=False).print(table)
+
+
 def show_items(items: Iterable[MemoryItem], *, first: int = 1) -> None:
     """Show items: content, id, time, tags and metadata on a terminal, else id, time, tags and content."""
     if sys.stdout.isatty():
-        _draw(("", "memory"), ((str(number), _summary(item)) for number, item in enumerate(items, start=first)))
+        draw_table(("", "memory"), ((str(number), _summary(item)) for number, item in enumerate(items, start=first)))
         return
     rows = ((str(item.id), moment(item.created_at), ",".join(item.tags), content_text(item)) for item in items)
     show_table((), rows)
@@ -113,23 +133,16 @@ def compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=repr)
 
 
-def _summary(item: MemoryItem) -> Any:  # noqa: ANN401 - a text of rich, which is loaded here
-    from rich.text import Text  # noqa: PLC0415
-
+def _summary(item: MemoryItem) -> Summary:
     details = [str(item.id), moment(item.created_at), *(f"#{tag}" for tag in item.tags)]
     if item.metadata:
-        details.append(clipped(compact(item.metadata), limit=_SHOWN))
-    content = printable(clipped(content_text(item), limit=_SHOWN), keep="\n")
-    return Text.assemble(content, "\n", (printable("  ".join(details)), "dim"))
+        details.append(clipped(compact(item.metadata), limit=SHOWN))
+    return Summary(clipped(content_text(item), limit=SHOWN), "  ".join(details))
 
 
-def _draw(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+def _cell(cell: str | Summary) -> Any:  # noqa: ANN401 - a text of rich, which is loaded here
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(*columns, box=SIMPLE_HEAD, show_edge=False)
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in row))
-    Console(file=sys.stdout, markup=False, highlight=False, emoji=False).print(table)
+    if isinstance(cell, str):
+        return Text(printable(cell))
+    return Text.assemble(printable(cell.content, keep="\n"), "\n", (printable(cell.details), "dim"))

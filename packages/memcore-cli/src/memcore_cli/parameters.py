@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from memcore_cli.item_json import read_json
+from memcore_cli.json_text import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +43,10 @@ Metadata = Annotated[
         metavar="KEY=TEXT",
         help="A metadata entry; KEY:=JSON for anything but text, as in year:=2026; may be repeated.",
     ),
+]
+AcceptedLosses = Annotated[
+    list[str] | None,
+    typer.Option("--accept-loss", metavar="WHAT", help="A loss that may be, as the refusal names it; may be repeated."),
 ]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=0, help="How many items at most.")]
 

@@ -36,9 +36,14 @@ def moment(seconds: float) -> str:
         return repr(seconds)
 
 
-def plural(number: int, noun: str) -> str:
+def time_text(time: datetime) -> str:
+    """Return a time as people read it, in UTC."""
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def plural(number: int, noun: str, several: str | None = None) -> str:
     """Return a number with its noun: `1 item`, `1,200 items`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    return f"{number:,} " + (noun if number == 1 else several or noun + "s")
 
 
 def _shown(character: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
@@ -13,15 +13,12 @@ from memcore_cli.connection import Connection, connected, warn_if_forgetful
 from memcore_cli.exit_codes import ExitCode
 from memcore_cli.failures import CommandFailed
 from memcore_cli.item_json import item_document
+from memcore_cli.listing import item_pages
 from memcore_cli.output import compact, content_text, say, show_fields, show_items, tell, write_document, write_items
 from memcore_cli.parameters import AsJson, Filters, ItemId, Limit, Metadata, Tags, Url, read_argument, read_entries
 from memcore_cli.source import read_text
 from memcore_cli.text import moment, plural
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_PAGE = 500
 _COUNTED = 1000
 """How many matches are counted before an erasure is asked about."""
 
@@ -106,10 +103,10 @@ def list_items(
         if not everything:
             _show(store.run(store.items.search(MemoryQuery(limit=limit))), as_json=as_json)
         elif as_json:
-            write_items(item for page in pages(store) for item in page)
+            write_items(item for page in item_pages(store) for item in page)
         else:
             first = 1
-            for page in pages(store):
+            for page in item_pages(store):
                 show_items(page, first=first)
                 first += len(page)
 
@@ -145,18 +142,6 @@ def delete(
         raise CommandFailed(
             f"{plural(wanted - erased, 'item')} not found", advice="`memcore list URL --all` shows all ids"
         )
-
-
-def pages(store: Connection) -> Iterator[list[MemoryItem]]:
-    """Yield every item of a store in order of id, a page at a time."""
-    cursor: str | None = None
-    while True:
-        page = store.run(store.managed.scan(after=cursor, limit=_PAGE))
-        if page.items:
-            yield page.items
-        if page.next is None:
-            return
-        cursor = page.next
 
 
 def _show(items: list[MemoryItem], *, as_json: bool) -> None:
