@@ -71,7 +71,7 @@ class RecordBody(Request):
     invalid_at: Micros | None = None
     ending: Annotated[str, ascii_json(_ENDING)] | None = None
     superseded_by: UUID | None = None
-    hits: int = Field(default=0, ge=0, lt=1 << 63)
+    hits: int = Field(default=0, ge=0)
     last_hit_at: Micros | None = None
     refreshed_at: Micros | None = None
 
