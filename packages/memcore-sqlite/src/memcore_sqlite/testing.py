@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - the SQL is put together from constants of this package, and every value is bound
 """The harness by which memcore-conformance judges `sqlite://`: a folder of its own for every case.
 
 Faults are injected at SQLite's connection, so that all of the adapter's code runs. A call of the transport is what
@@ -16,7 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, get_args
 from urllib.parse import quote
 
+from memcore.records.clock import StillClock
+
 from memcore_sqlite.backend import SqliteBackend
+from memcore_sqlite.items import ITEMS
+from memcore_sqlite.record_table import RECORDS
 from memcore_sqlite.session import Session
 from memcore_sqlite.settings import SqliteSettings
 
@@ -42,16 +47,18 @@ class SqliteHarness:
         self._place.mkdir()
         self._wire = _Wire()
         self._locking: sqlite3.Connection | None = None
+        self._clock: StillClock | None = None
 
     async def make_backend(self, **settings: object) -> SqliteBackend:
         """Make a backend on the file."""
-        given = {"path": self._path, **settings}
+        given = {"path": self._path, "clock": self._clock, **settings}
         resolved = SqliteSettings.resolve("sqlite://", given, prefix="MEMCORE_SQLITE_", environ={})
         return self.backend_type(resolved, make_session=partial(_WiredSession, self._wire))
 
     async def reset(self) -> None:
-        """Start without a file."""
+        """Start without a file, on the system's own clock."""
         await self.mend_storage()
+        self._clock = None
         shutil.rmtree(self._place)
         self._place.mkdir()
         self._wire.fault = None
@@ -75,6 +82,11 @@ class SqliteHarness:
     def url(self) -> str:
         """Return the URL of the file."""
         return f"sqlite:///{quote(str(self._path))}"
+
+    def advance(self, seconds: float) -> None:
+        """Stop the clock of all backends that are made from now on, and move it."""
+        self._clock = self._clock or StillClock()
+        self._clock.advance(seconds)
 
     # --- faults ---
 
@@ -128,30 +140,29 @@ class SqliteHarness:
     # --- what is stored ---
 
     async def plant_foreign(self, item_id: UUID) -> None:
-        """Put a row of that id into another namespace: the file holds nothing else that has an id."""
+        """Put rows of that id into another namespace: the file holds nothing else that has an id."""
         with self._raw() as raw:
             raw.execute("INSERT INTO namespaces (name) VALUES ('foreign')")
-            raw.execute(
-                "INSERT INTO items (namespace, id, created_at, payload, words, tag_words)"
-                " SELECT number, ?, 0, '{}', '', '' FROM namespaces WHERE name = 'foreign'",
-                (item_id.bytes,),
-            )
+            for plant in _FOREIGN:
+                raw.execute(f"{plant} FROM namespaces WHERE name = 'foreign'", (item_id.bytes,))
 
     async def truncate(self, item_id: UUID) -> None:
         """Cut three characters off the payload."""
         with self._raw() as raw:
-            shorter = "UPDATE items SET payload = substr(payload, 1, length(payload) - 3) WHERE id = ?"
-            raw.execute(shorter, (item_id.bytes,))
+            for table in _TABLES:
+                shorter = f"UPDATE {table.name} SET payload = substr(payload, 1, length(payload) - 3) WHERE id = ?"
+                raw.execute(shorter, (item_id.bytes,))
 
     async def damage_index(self, item_id: UUID) -> None:
-        """Take the item out of the word index and the term index."""
+        """Take the item, or the record, out of the word index and the term index."""
         with self._raw() as raw:
-            raw.execute("DELETE FROM item_terms WHERE seq IN (SELECT seq FROM items WHERE id = ?)", (item_id.bytes,))
-            raw.execute(
-                "INSERT INTO item_words (item_words, rowid, words, tag_words, namespace)"
-                " SELECT 'delete', seq, words, tag_words, namespace FROM items WHERE id = ?",
-                (item_id.bytes,),
-            )
+            for table in _TABLES:
+                found = f"SELECT seq FROM {table.name} WHERE id = ?"
+                raw.execute(f"DELETE FROM {table.terms} WHERE seq IN ({found})", (item_id.bytes,))
+                fields = ", ".join((*table.fields, "namespace"))
+                words = f"INSERT INTO {table.words} ({table.words}, rowid, {fields})"
+                taken_out = f"{words} SELECT 'delete', seq, {fields} FROM {table.name} WHERE id = ?"
+                raw.execute(taken_out, (item_id.bytes,))
 
     async def make_newer(self) -> None:
         """Raise the version of the schema."""
@@ -231,7 +242,7 @@ class _WiredSession(Session):
         return answer
 
     def executemany(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401 - as sqlite3.Connection
-        if self._fault == "no_identity" and sql.startswith("INSERT INTO items "):
+        if self._fault == "no_identity" and sql.startswith(("INSERT INTO items ", "INSERT INTO records ")):
             self._fault = None
             return super().executemany(sql, ())  # as if a foreign trigger ignored the rows
         return super().executemany(sql, *parameters)
@@ -250,6 +261,13 @@ _NATIVE: Final[dict[Fault | None, tuple[type[sqlite3.Error], str]]] = {
     "denied": (sqlite3.DatabaseError, "SQLITE_AUTH"),
 }
 """What SQLite reports where it cannot open its file, waits in vain, finds no database, or may not read it."""
+_TABLES: Final = (ITEMS, RECORDS)
+_FOREIGN: Final = (
+    "INSERT INTO items (namespace, id, created_at, payload, words, tag_words) SELECT number, ?, 0, '{}', '', ''",
+    """INSERT INTO records (namespace, id, kind, created_at, updated_at, hits, payload, scope, words, tag_words,
+        context_words) SELECT number, ?, 'fact', 0, 0, 0, '{}', '', '', '', ''""",
+)
+"""What puts a row of an id into a namespace."""
 _MOST_PAGES: Final = 0xFFFFFFFE
 _FORMAT_PLACE: Final = 18
 _WAL_FORMAT: Final = 2
