@@ -182,7 +182,8 @@ class PostgresItems:
     async def _put_all(self, items: Sequence[EncodedItem], connection: asyncpg.Connection, lock: int) -> None:
         parts = list(chunks(items, lambda item: len(item.payload)))
         if len(parts) == 1:
-            return await self._writer.upsert(self._rows(parts[0]), connection, lock)
+            await self._writer.upsert(self._rows(parts[0]), connection, lock)
+            return
         async with connection.transaction():
             rows = self._rows(parts[0])
             for following in [*parts[1:], []]:
@@ -190,7 +191,6 @@ class PostgresItems:
                 await asyncio.sleep(0)  # the server works on it while the next rows are analysed
                 rows = self._rows(following)
                 await writing
-        return None
 
     def _rows(self, items: Sequence[EncodedItem]) -> list[Row]:
         return [make_row(item, namespace=self._namespace) for item in items]

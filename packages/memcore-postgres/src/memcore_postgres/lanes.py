@@ -29,7 +29,7 @@ class Lane(Generic[J, R]):
         work: does a group of jobs over a connection and returns a result for each; an exception among the results
             fails its job alone.
         workers: how many groups may be under way at once.
-        joins: tells whether a job may share a group with others of which the same is said.
+        kind: tells with what a job may share a group: with those of an equal kind; one of no kind is done by itself.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class Lane(Generic[J, R]):
         work: Callable[[asyncpg.Connection, list[J]], Awaitable[Sequence[R | Exception]]],
         *,
         workers: int = 1,
-        joins: Callable[[J], bool] = lambda _job: True,
+        kind: Callable[[J], object] = lambda _job: True,
     ) -> None:
         self._connect = connect
         self._work = work
         self._limit = workers
-        self._joins = joins
+        self._kind = kind
         self._waiting: deque[tuple[J, asyncio.Future[R]]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
 
@@ -85,7 +85,7 @@ class Lane(Generic[J, R]):
         group: list[tuple[J, asyncio.Future[R]]] = []
         while self._waiting and len(group) < LARGEST_GROUP:
             job, future = self._waiting[0]
-            if group and not (self._joins(job) and self._joins(group[0][0])):
+            if group and (self._kind(job) is None or self._kind(job) != self._kind(group[0][0])):
                 break
             self._waiting.popleft()
             if not future.done():

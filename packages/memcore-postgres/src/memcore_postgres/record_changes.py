@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from hashlib import blake2b
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import asyncpg
 from memcore.records.chain import (
     NotValid,
     Thresholds,
@@ -42,17 +44,18 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from uuid import UUID
 
-    import asyncpg
     from memcore.records.model import Tier
-    from memcore.records.rows import EncodedChange, RecordRow
+    from memcore.records.rows import EncodedChange, EncodedWrite, RecordRow
 
     from memcore_postgres.database import Database
     from memcore_postgres.index import DerivedRecord
     from memcore_postgres.writer import Writer
 
+    New = tuple[EncodedWrite, DerivedRecord]
+
 _LOCK: Final = """
     WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($1))
-    SELECT meta.schema_version, meta.analysis, {clock} AS now, locked.* FROM fence, {schema}.meta LEFT JOIN (
+    SELECT meta.schema_version, {clock} AS now, locked.* FROM fence, {schema}.meta LEFT JOIN (
         SELECT {columns} FROM {schema}.records WHERE namespace = $2 AND {condition} FOR UPDATE {patience}
     ) AS locked ON true
 """
@@ -86,8 +89,6 @@ class Locked(NamedTuple):
 
     rows: dict[UUID, RecordRow]
     now: int
-    analysis: int
-    """Of the words that are stored."""
 
 
 class RecordChanges:
@@ -114,6 +115,20 @@ class RecordChanges:
         place = f"{self._schema} records {namespace}".encode()
         self._erasing = int.from_bytes(blake2b(place, digest_size=8).digest(), "big", signed=True)
 
+    async def insert(
+        self, calls: Sequence[Sequence[New]], connection: asyncpg.Connection, lock: int
+    ) -> list[list[RecordRow] | None]:
+        """Insert what each call writes, all in one statement, and return the rows of each; none if an id is taken."""
+        rows = [(write.born(place), derived) for place, (write, derived) in enumerate(chain.from_iterable(calls))]
+        try:
+            now = await self._put(connection, lock, self._insert, rows, since=self._told())
+        except asyncpg.UniqueViolationError:
+            if len(calls) == 1:
+                return [None]
+            return [(await self.insert([call], connection, lock))[0] for call in calls]
+        born = iter(rows)
+        return [[_moved(row, now) for row, _ in islice(born, len(call))] for call in calls]
+
     async def write(
         self,
         changes: Sequence[EncodedChange],
@@ -128,9 +143,7 @@ class RecordChanges:
                 outcome = apply(changes, locked.rows, locked.now)
             except NotValid as error:
                 raise await self._conflict(connection, error.ended, locked.now) from None
-            if outcome.inserted:
-                await self._writer.claim_analysis(locked.analysis, connection)
-                await self._put(connection, self._insert, [(row, derived[row.id]) for _, row in outcome.inserted])
+            await self._put_all(connection, lock, self._insert, [(row, derived[row.id]) for _, row in outcome.inserted])
             await self._change(connection, outcome.changed)
             return await self._shown(connection, outcome.answer, locked.now)
 
@@ -139,9 +152,8 @@ class RecordChanges:
     ) -> None:
         """Write rows as they are, in the place of those that are there."""
         async with self._erasure(connection):
-            locked = await self._lock(connection, lock, [row.id for row, _ in rows], columns=STATE)
-            await self._writer.claim_analysis(locked.analysis, connection)
-            await self._put(connection, self._replace, rows)
+            await self._lock(connection, lock, [row.id for row, _ in rows], columns=STATE)
+            await self._put_all(connection, lock, self._replace, rows)
 
     async def touch(self, ids: Sequence[UUID], connection: asyncpg.Connection, lock: int) -> int:
         """Count a use of each record that is there; return how many are."""
@@ -236,14 +248,30 @@ class RecordChanges:
         found = [record_row(row) for row in rows if row["id"] is not None]
         # The server reads its clock for each row as it is locked: the last one was read when all of them were.
         told, now = self._told(), max(row["now"] for row in rows)
-        return Locked({row.id: row for row in found}, now if told is None else told, rows[0]["analysis"])
+        return Locked({row.id: row for row in found}, now if told is None else told)
+
+    async def _put_all(
+        self, connection: asyncpg.Connection, lock: int, statement: str, rows: Sequence[tuple[RecordRow, DerivedRecord]]
+    ) -> None:
+        for chunk in chunks(sorted(rows, key=_id), lambda pair: len(pair[0].payload)) if rows else ():
+            await self._put(connection, lock, statement, chunk, since=0)
 
     async def _put(
-        self, connection: asyncpg.Connection, statement: str, rows: Sequence[tuple[RecordRow, DerivedRecord]]
-    ) -> None:
-        for chunk in chunks(sorted(rows, key=lambda pair: pair[0].id), lambda pair: len(pair[0].payload)):
-            count = await connection.fetchval(statement, self._namespace, *insertion_values(chunk))
-            self._writer.check(count, len(chunk))
+        self,
+        connection: asyncpg.Connection,
+        lock: int,
+        statement: str,
+        rows: Sequence[tuple[RecordRow, DerivedRecord]],
+        *,
+        since: int | None,
+    ) -> int:
+        """Write rows by one statement, in order of id, and return from when their times were counted."""
+        parameters = (self._namespace, lock, since, *insertion_values(sorted(rows, key=_id)))
+        (answer,) = self._database.accept(await connection.fetch(statement, *parameters))
+        if await self._writer.claim_analysis(answer["analysis"], connection):
+            (answer,) = self._database.accept(await connection.fetch(statement, *parameters))
+        self._writer.check(answer["count"], len(rows))
+        return int(answer["now"])
 
     async def _change(self, connection: asyncpg.Connection, rows: Sequence[RecordRow]) -> None:
         if rows:
@@ -267,6 +295,14 @@ class RecordChanges:
         statement = _LAST.format(schema=self._schema, columns=ALL)
         last = await connection.fetchrow(statement, self._namespace, ended.superseded_by)
         return conflict(ended, last and record_row(last), now)
+
+
+def _id(pair: tuple[RecordRow, DerivedRecord]) -> UUID:
+    return pair[0].id
+
+
+def _moved(row: RecordRow, by: int) -> RecordRow:
+    return row._replace(created_at=row.created_at + by, updated_at=row.updated_at + by)
 
 
 def _transaction(connection: asyncpg.Connection) -> asyncpg.transaction.Transaction:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from memcore.kit.ranking import RECORD_WEIGHTS
+from memcore.kit.text import ANALYSIS_VERSION
 from memcore.records.rows import RecordRow
 
 from memcore_postgres.index import DerivedRecord
+from memcore_postgres.schema import SCHEMA_VERSION
 from memcore_postgres.search import Table
 
 if TYPE_CHECKING:
@@ -40,11 +42,15 @@ _SUCCESSOR: Final = """
         WHERE gone.id IS NULL
     ) END AS superseded_by
 """
+# The times of what is new are counted from the time that is told, or from the server's.
 _INSERT: Final = """
-    WITH stored AS (
-        INSERT INTO {schema}.records (namespace, {columns}) SELECT $1, {values} FROM {given} {otherwise} RETURNING 1
+    WITH fence AS MATERIALIZED (SELECT pg_advisory_xact_lock($2)), moment AS MATERIALIZED (
+        SELECT coalesce($3::bigint, {clock}) AS now FROM fence
+    ), stored AS (
+        INSERT INTO {schema}.records (namespace, {columns}) SELECT $1, {values} FROM moment, {schema}.meta, {given}
+        WHERE meta.schema_version = {version} AND meta.analysis = {analysis} {otherwise} RETURNING 1
     )
-    SELECT count(*) FROM stored
+    SELECT schema_version, analysis, now, (SELECT count(*) FROM stored) AS count FROM {schema}.meta, moment
 """
 _REPLACE: Final = "ON CONFLICT (namespace, id) DO UPDATE SET {settled}"
 _UPDATE: Final = """
@@ -61,8 +67,13 @@ _STATE_CASTS: Final = {
     "refreshed_at": "::bigint",
 }
 """What becomes of a record changes these columns alone."""
-_CASTS: Final = _STATE_CASTS | {"id": "::uuid", "created_at": "::bigint", "expires_at": "::bigint"}
-_READ: Final = {"written": "decode(given.written, 'hex')", "terms": "string_to_array(given.terms, ' ')"}
+_CASTS: Final = _STATE_CASTS | {"id": "::uuid", "expires_at": "::bigint"}
+_READ: Final = {
+    "created_at": "moment.now + given.created_at::bigint",
+    "updated_at": "moment.now + given.updated_at::bigint",
+    "written": "decode(given.written, 'hex')",
+    "terms": "string_to_array(given.terms, ' ')",
+}
 _COLUMNS: Final = RecordRow._fields + DerivedRecord._fields
 _CHANGED: Final = ("id", *_STATE_CASTS)
 
@@ -96,13 +107,19 @@ def shown_table(schema: str, now: str) -> Table:
 
 
 def insertion(schema: str, *, replacing: bool = False) -> str:
-    """Return the statement that inserts rows and counts them; with `replacing`, in the place of what is there."""
+    """Return the statement that inserts rows and counts them; with `replacing`, in the place of what is there.
+
+    Its first parameters are the namespace, the writer's lock, and from when the rows' times are counted.
+    """
     settled = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS if name != "id")
     return _INSERT.format(
         schema=schema,
         columns=", ".join(_COLUMNS),
         values=", ".join(_READ.get(name, f"given.{name}{_CASTS.get(name, '')}") for name in _COLUMNS),
-        given=_given(_COLUMNS),
+        given=_given(_COLUMNS, first=4),
+        clock=clock("clock_timestamp"),
+        version=SCHEMA_VERSION,
+        analysis=ANALYSIS_VERSION,
         otherwise=_REPLACE.format(settled=settled) if replacing else "",
     )
 
@@ -115,7 +132,7 @@ def insertion_values(rows: Iterable[tuple[RecordRow, DerivedRecord]]) -> list[li
 def update(schema: str) -> str:
     """Return the statement that writes what became of rows."""
     changes = ", ".join(f"{name} = given.{name}{cast}" for name, cast in _STATE_CASTS.items())
-    return _UPDATE.format(schema=schema, changes=changes, given=_given(_CHANGED))
+    return _UPDATE.format(schema=schema, changes=changes, given=_given(_CHANGED, first=2))
 
 
 def update_values(rows: Iterable[RecordRow]) -> list[list[str | None]]:
@@ -130,8 +147,8 @@ def record_row(row: asyncpg.Record) -> RecordRow:
     return RecordRow._make(UUID(int=value.int) if isinstance(value, UUID) else value for value in values)
 
 
-def _given(names: Sequence[str]) -> str:
-    places = ", ".join(f"${place}::text[]" for place in range(2, len(names) + 2))
+def _given(names: Sequence[str], *, first: int) -> str:
+    places = ", ".join(f"${place}::text[]" for place in range(first, first + len(names)))
     return f"unnest({places}) AS given ({', '.join(names)})"
 
 

@@ -56,6 +56,10 @@ _IN_SCOPE: Final = "terms @> $2::text[] AND ($3::text[] IS NULL OR kind = ANY($3
 _EXPIRED: Final = "expires_at <= $2::bigint ORDER BY expires_at LIMIT $3::bigint"
 
 
+_MOST_JOINED: Final = 50
+"""New records of one call that may share a statement and a commit with other calls; of more, nobody should wait."""
+
+
 class PostgresRecords:
     """A `RecordStore` with every extension; any number of tasks, processes and machines may call it at once."""
 
@@ -95,9 +99,14 @@ class PostgresRecords:
         await self._ready()
         if not encoded:
             return []
-        sources = [change.source for change in encoded if isinstance(change, EncodedWrite)]
-        derived = {source.id: derive_record(source, namespace=self._namespace) for source in sources}
-        return list(map(decode_record, await self._writer.run(partial(self._changes.write, encoded, derived))))
+        writes = [change for change in encoded if isinstance(change, EncodedWrite)]
+        derived = {write.id: derive_record(write.source, namespace=self._namespace) for write in writes}
+        rows = None
+        if len(derived) == len(encoded) <= _MOST_JOINED and not any(write.supersedes for write in writes):
+            rows = await self._writer.join(self._changes.insert, [(write, derived[write.id]) for write in writes])
+        if rows is None:  # it is about records that are there
+            rows = await self._writer.run(partial(self._changes.write, encoded, derived))
+        return list(map(decode_record, rows))
 
     async def search(self, query: RecordQuery) -> list[MemoryHit]:
         """Return the best matches, or the newest (R-16)."""

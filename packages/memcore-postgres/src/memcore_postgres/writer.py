@@ -1,9 +1,9 @@
 """`Writer`: all writes of one backend, in the order of their calls.
 
-Rows that wait at the same time become one statement and one commit. A write runs to its end whatever becomes of its
-caller, and the next one starts when it has ended. If its outcome is unknown, since the connection broke under it, the
-server may still be at it: every write holds an advisory lock of this backend until its transaction ends, and the next
-one waits for that lock first (I-70).
+Writes of one kind that wait at the same time become one statement and one commit. A write runs to its end whatever
+becomes of its caller, and the next one starts when it has ended. If its outcome is unknown, since the connection broke
+under it, the server may still be at it: every write holds an advisory lock of this backend until its transaction ends,
+and the next one waits for that lock first (I-70).
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import asyncio
 import random
 import secrets
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import asyncpg
 from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
 from memcore.kit.text import ANALYSIS_VERSION
 
 from memcore_postgres.faults import CONTENDED, translate, translated
-from memcore_postgres.index import Row
 from memcore_postgres.lanes import Lane
 from memcore_postgres.schema import SCHEMA_VERSION
 
@@ -27,9 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from memcore_postgres.database import Database
+    from memcore_postgres.index import Row
 
     Job = Callable[[asyncpg.Connection, int], Awaitable["T"]]
+    JointJob = Callable[[Sequence["P"], asyncpg.Connection, int], Awaitable[Sequence["T"]]]
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 LOCK: Final = "SELECT pg_advisory_xact_lock($1)"
@@ -53,6 +55,11 @@ _TRIES: Final = 6
 _LONGEST_PAUSE: Final = 0.05
 
 
+class _Part(NamedTuple):
+    do: JointJob[Any, Any]
+    part: Any
+
+
 class Writer:
     """Does what is asked in turn, each in one transaction; jobs get a connection and the key of the lock.
 
@@ -66,23 +73,26 @@ class Writer:
         self._is_uncertain = False
         self._upsert = _UPSERT.format(schema=database.schema, version=SCHEMA_VERSION, analysis=ANALYSIS_VERSION)
         self._mark_incomplete = _MARK_INCOMPLETE.format(schema=database.schema)
-        self._lane: Lane[Row | Job[Any], Any] = Lane(
-            database.connection, self._work, joins=lambda job: isinstance(job, Row)
+        self._lane: Lane[_Part | Job[Any], Any] = Lane(
+            database.connection, self._work, kind=lambda job: job.do if isinstance(job, _Part) else None
         )
         database.drain_on_close(self._lane)
 
     async def put(self, row: Row) -> None:
         """Create or replace one item, in one commit that it may share with others."""
-        with translated(self._database.place):
-            await self._lane.submit(row)
+        await self.join(self.upsert, row)
+
+    async def join(self, do: JointJob[P, T], part: P) -> T:
+        """Do a part of a job that takes the parts of all who wait for the same, in one statement and commit."""
+        result: T = await self._submit(_Part(do, part))
+        return result
 
     async def run(self, job: Job[T]) -> T:
         """Do a job by itself."""
-        with translated(self._database.place):
-            result: T = await self._lane.submit(job)
+        result: T = await self._submit(job)
         return result
 
-    async def upsert(self, rows: Sequence[Row], connection: asyncpg.Connection, lock: int) -> None:
+    async def upsert(self, rows: Sequence[Row], connection: asyncpg.Connection, lock: int) -> Sequence[None]:
         """Create or replace items by one statement, in order of id: in other orders two clients could block each other.
 
         Raises:
@@ -96,6 +106,7 @@ class Writer:
         if await self.claim_analysis(answer["analysis"], connection):
             (answer,) = self._database.accept(await connection.fetch(self._upsert, *parameters))
         self.check(answer["count"], len(last))
+        return [None] * len(rows)
 
     async def claim_analysis(self, found: int, connection: asyncpg.Connection) -> bool:
         """Make sure that our words may be written where those of `found` are; tell whether that changed anything.
@@ -123,26 +134,32 @@ class Writer:
                 f"the server stored {count} of {wanted} rows: a trigger or a rule? ({self._database.place})"
             )
 
-    async def _work(self, connection: asyncpg.Connection, group: list[Row | Job[Any]]) -> Sequence[Any]:
-        rows = [job for job in group if isinstance(job, Row)]
-        if not rows:
+    async def _submit(self, job: _Part | Job[Any]) -> Any:  # noqa: ANN401 - what the job returns
+        with translated(self._database.place):
+            return await self._lane.submit(job)
+
+    async def _work(self, connection: asyncpg.Connection, group: list[_Part | Job[Any]]) -> Sequence[Any]:
+        parts = [job for job in group if isinstance(job, _Part)]
+        if not parts:
             return [await self._insist(connection, cast("Job[Any]", group[0]))]
         try:
-            await self._insist(connection, partial(self.upsert, rows))
+            return await self._do_together(connection, parts)
         except asyncpg.PostgresError as error:
             is_passing = isinstance(translate(error, self._database.place), MemoryAdapterUnavailable)
-            if is_passing or len(rows) == 1:
+            if is_passing or len(parts) == 1:
                 raise
-            return [await self._put_alone(connection, row) for row in rows]
-        return [None] * len(rows)
+            return [await self._do_alone(connection, part) for part in parts]
 
-    async def _put_alone(self, connection: asyncpg.Connection, row: Row) -> Exception | None:
-        """Do one row of a group that was refused, so that only those fail that must."""
+    async def _do_together(self, connection: asyncpg.Connection, parts: Sequence[_Part]) -> Sequence[Any]:
+        return await self._insist(connection, partial(parts[0].do, [part.part for part in parts]))
+
+    async def _do_alone(self, connection: asyncpg.Connection, part: _Part) -> Any:  # noqa: ANN401 - its result or error
+        """Do one part of a group that was refused, so that only those fail that must."""
         try:
-            await self._insist(connection, partial(self.upsert, [row]))
+            (result,) = await self._do_together(connection, [part])
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the caller
             return error
-        return None
+        return result
 
     async def _insist(self, connection: asyncpg.Connection, job: Job[T]) -> T:
         for pause in range(1, _TRIES):
