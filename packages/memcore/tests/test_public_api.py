@@ -72,7 +72,7 @@ def test_importing_memcore_loads_no_event_loop_no_driver_and_no_analysis() -> No
     loaded = loaded_by("import memcore")
 
     assert loaded.isdisjoint({"asyncio", "sqlite3", "aiosqlite", "snowballstemmer", "typer", "rich"})
-    assert loaded.isdisjoint({"memcore.in_memory", "memcore.kit.text", "memcore.kit.lifecycle"})
+    assert loaded.isdisjoint({"memcore.in_memory", "memcore.kit.text", "memcore.kit.lifecycle", "memcore.events"})
 
 
 def test_listing_the_adapters_loads_no_driver() -> None:
