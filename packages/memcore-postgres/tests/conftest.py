@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -71,6 +72,12 @@ class Store:
         self.backends.append(backend)
         return backend
 
+    def connect_by(self, connection_class: type[asyncpg.Connection], **query: Any) -> PostgresBackend:
+        """Connect by connections of that class."""
+        backend = PostgresBackend(self.connect(**query)._settings, connection_class=connection_class)
+        self.backends.append(backend)
+        return backend
+
     async def fetch(self, statement: str, *arguments: object) -> list[asyncpg.Record]:
         """Look into the schema past the adapter."""
         connection = await self.server.connect(server_settings={"search_path": self.schema})
@@ -108,3 +115,58 @@ async def backend(store: Store) -> PostgresBackend:
     backend = store.connect()
     await backend.open()
     return backend
+
+
+class Counting(asyncpg.Connection):  # type: ignore[misc]  # the driver ships no types
+    """Counts the statements that are sent, each of which is one round trip."""
+
+    statements: ClassVar[list[str]] = []
+
+    async def fetch(self, query: str, *args: Any, **options: Any) -> Any:
+        self.statements.append(query)
+        return await super().fetch(query, *args, **options)
+
+    async def execute(self, query: str, *args: Any, **options: Any) -> Any:
+        self.statements.append(query)
+        return await super().execute(query, *args, **options)
+
+
+@pytest.fixture
+def statements() -> list[str]:
+    """What `counted` has sent."""
+    return Counting.statements
+
+
+@pytest.fixture
+async def counted(store: Store, statements: list[str]) -> PostgresBackend:
+    backend = store.connect_by(Counting)
+    await backend.open()
+    statements.clear()
+    return backend
+
+
+class Hopping(asyncpg.Connection):  # type: ignore[misc]
+    """Forgets its session before every statement outside a transaction, as one behind a pooler that changes it does."""
+
+    async def fetch(self, query: str, *args: Any, **options: Any) -> Any:
+        await self._hop()
+        return await super().fetch(query, *args, **options)
+
+    async def execute(self, query: str, *args: Any, **options: Any) -> Any:
+        await self._hop()
+        return await super().execute(query, *args, **options)
+
+    async def _hop(self) -> None:
+        if not self.is_in_transaction():
+            await super().execute("DISCARD ALL")
+
+
+class Hop(Protocol):
+    """Makes a backend that gets another session for every transaction."""
+
+    def __call__(self, **query: Any) -> PostgresBackend: ...
+
+
+@pytest.fixture
+def hop(store: Store) -> Hop:
+    return partial(store.connect_by, Hopping)

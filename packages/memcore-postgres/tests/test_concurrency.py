@@ -6,48 +6,23 @@ import asyncio
 import random
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import asyncpg
 import pytest
 from memcore import MemoryAdapterError, MemoryAdapterUnavailable, MemoryConfigurationError, MemoryItem, MemoryQuery
-from memcore_postgres.backend import PostgresBackend
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from conftest import Store
-
-
-class Counting(asyncpg.Connection):  # type: ignore[misc]  # the driver ships no types
-    """Counts the statements that are sent, each of which is one round trip."""
-
-    statements: list[str]
-
-    async def fetch(self, query: str, *args: Any, **options: Any) -> Any:
-        type(self).statements.append(query)
-        return await super().fetch(query, *args, **options)
-
-    async def execute(self, query: str, *args: Any, **options: Any) -> Any:
-        type(self).statements.append(query)
-        return await super().execute(query, *args, **options)
-
-
-@pytest.fixture
-async def counted(store: Store) -> PostgresBackend:
-    Counting.statements = []
-    backend = PostgresBackend(store.connect()._settings, connection_class=Counting)
-    store.backends.append(backend)
-    await backend.open()
-    Counting.statements.clear()
-    return backend
+    from conftest import Hop, Store
+    from memcore_postgres.backend import PostgresBackend
 
 
 def items(count: int) -> list[MemoryItem]:
     return [MemoryItem(content=f"tea {number}") for number in range(count)]
 
 
-async def test_every_call_is_one_round_trip(counted: PostgresBackend) -> None:
+async def test_every_call_is_one_round_trip(counted: PostgresBackend, statements: list[str]) -> None:
     (item,) = items(1)
     calls: list[Awaitable[object]] = [
         counted.items.store(item),
@@ -63,20 +38,20 @@ async def test_every_call_is_one_round_trip(counted: PostgresBackend) -> None:
     ]
     for number, call in enumerate(calls, 1):
         await call
-        assert len(Counting.statements) == number
+        assert len(statements) == number
 
 
-async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend) -> None:
+async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend, statements: list[str]) -> None:
     stored = items(64)
     await counted.items.store_many(stored)
-    Counting.statements.clear()
+    statements.clear()
     assert await asyncio.gather(*(counted.items.retrieve(item.id) for item in stored)) == stored
-    assert len(Counting.statements) <= 2
+    assert len(statements) <= 2
 
 
-async def test_stores_at_the_same_time_share_a_commit(counted: PostgresBackend) -> None:
+async def test_stores_at_the_same_time_share_a_commit(counted: PostgresBackend, statements: list[str]) -> None:
     await asyncio.gather(*(counted.items.store(item) for item in items(64)))
-    assert len(Counting.statements) <= 2
+    assert len(statements) <= 2
     assert await counted.items.count() == 64
 
 
@@ -268,25 +243,8 @@ async def test_what_was_acknowledged_survives_the_death_of_the_process(store: St
     assert set(acknowledged) <= stored
 
 
-class Hopping(asyncpg.Connection):  # type: ignore[misc]
-    """Forgets its session before every statement outside a transaction, as one behind a pooler that changes it does."""
-
-    async def fetch(self, query: str, *args: Any, **options: Any) -> Any:
-        await self._hop()
-        return await super().fetch(query, *args, **options)
-
-    async def execute(self, query: str, *args: Any, **options: Any) -> Any:
-        await self._hop()
-        return await super().execute(query, *args, **options)
-
-    async def _hop(self) -> None:
-        if not self.is_in_transaction():
-            await super().execute("DISCARD ALL")
-
-
-async def test_nothing_depends_on_the_session(store: Store) -> None:
-    backend = PostgresBackend(store.connect(statement_cache_size=0)._settings, connection_class=Hopping)
-    store.backends.append(backend)
+async def test_nothing_depends_on_the_session(hop: Hop) -> None:
+    backend = hop(statement_cache_size=0)
     stored = [MemoryItem(content=f"tea {number}", tags=["t"], metadata={"k": None}) for number in range(600)]
     await backend.items.store_many(stored)
     found = await asyncio.gather(*(backend.items.search(MemoryQuery(text="tea", tags=["t"])) for _ in range(100)))
@@ -295,9 +253,8 @@ async def test_nothing_depends_on_the_session(store: Store) -> None:
     assert await backend.reindex() == 0
 
 
-async def test_prepared_statements_that_a_pooler_lost_point_to_the_setting(store: Store) -> None:
-    backend = PostgresBackend(store.connect()._settings, connection_class=Hopping)
-    store.backends.append(backend)
+async def test_prepared_statements_that_a_pooler_lost_point_to_the_setting(hop: Hop) -> None:
+    backend = hop()
 
     async def count_twice() -> None:
         await backend.items.count()
