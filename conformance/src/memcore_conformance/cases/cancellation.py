@@ -29,7 +29,7 @@ async def a_write_may_be_cancelled_at_every_await(trial: Trial) -> None:
     old = trial.item("tea", tags=["old"])
     await items.keep(old)
     new = trial.item("coffee", tags=["new"], id=old.id)
-    async for _ in _each_await(trial, lambda: items.store(new)):
+    async for _ in each_await(trial, lambda: items.store(new)):
         got = await items.retrieve(old.id)
         wanted = new if got and got.tags == new.tags else old
         expect.same_item(got, wanted, fields=trial.claims.exact_fields)
@@ -46,7 +46,7 @@ async def a_read_may_be_cancelled_at_every_await(trial: Trial) -> None:
     item = trial.item("tea")
     await items.keep(item)
     for read in (partial(items.retrieve, item.id), partial(items.find, "tea"), items.find):
-        async for _ in _each_await(trial, read):
+        async for _ in each_await(trial, read):
             expect.same_item(await items.retrieve(item.id), item, fields=trial.claims.exact_fields)
             expect.ids(await items.find("tea"), [item])
             expect.equal(await items.store(item), item.id)
@@ -65,7 +65,7 @@ async def a_batch_may_be_cancelled_at_every_await(trial: Trial) -> None:
     )
     for prepare, change in steps:
         await prepare()
-        async for _ in _each_await(trial, change):
+        async for _ in each_await(trial, change):
             await items.store(other)  # ordered after what was cancelled: from here on its outcome stands
             there = [item_id for item_id in ids if await items.retrieve(item_id)]
             expect.that(there in ([], ids), expected="all of the batch, or nothing", got=f"{len(there)} of {len(ids)}")
@@ -77,7 +77,7 @@ async def a_batch_may_be_cancelled_at_every_await(trial: Trial) -> None:
 async def a_cancelled_write_keeps_nobody_from_writing(trial: Trial) -> None:
     """After a write was cancelled at any of its awaits, another backend on the same data can write at once."""
     items, other = await trial.items(), await trial.items()
-    async for place in _each_await(trial, lambda: items.store(trial.item("tea"))):
+    async for place in each_await(trial, lambda: items.store(trial.item("tea"))):
         item = trial.item(f"coffee {place}")
         await other.store(item)
         expect.same_item(await other.retrieve(item.id), item, fields=trial.claims.exact_fields)
@@ -129,7 +129,7 @@ def _ids(answer: object) -> object:
     return [hit.id for hit in answer] if isinstance(answer, list) else getattr(answer, "id", answer)
 
 
-async def _each_await(trial: Trial, call: Call) -> AsyncIterator[int]:
+async def each_await(trial: Trial, call: Call) -> AsyncIterator[int]:
     """Make the call again and again, each time cancelled at its next await, until it ends before that."""
     for place in range(_MOST_AWAITS):
         reached = await _cancel_at(call(), place)

@@ -39,9 +39,9 @@ async def a_lost_call_is_told_or_made_good(trial: Trial) -> None:
     items = await trial.items()
     item = trial.item("tea", tags=["warm"])
     await items.keep(item)
-    for fault in _known(trial, *TRANSIENT):
+    for fault in known_faults(trial, *TRANSIENT):
         for operation in (*_plain(items, item), *_managed(trial, items, item)):
-            _fail_next(trial, fault)
+            fail_next(trial, fault)
             try:
                 answer = await operation.call()
             except MemoryAdapterUnavailable as error:
@@ -59,7 +59,7 @@ async def an_outage_is_told_by_every_managed_operation(trial: Trial) -> None:
     await items.keep(item)
     async with trial.outage():
         for operation in _managed(trial, items, item):
-            with expect.raises(MemoryAdapterUnavailable, where=_has_cause, what=f"by {operation.name}(), with a cause"):
+            with expect.raises(MemoryAdapterUnavailable, where=has_cause, what=f"by {operation.name}(), with a cause"):
                 await operation.call()
 
 
@@ -70,10 +70,10 @@ async def every_operation_tells_the_kind_of_a_fault(trial: Trial) -> None:
     item = trial.item("tea", tags=["warm"])
     await items.keep(item)
     kinds: dict[Fault, type[MemoryAdapterError]] = {"malformed": MalformedMemoryPayload, "denied": MemoryAdapterError}
-    for fault in _known(trial, *kinds):
+    for fault in known_faults(trial, *kinds):
         for operation in (*_plain(items, item), *_managed(trial, items, item)):
-            _fail_next(trial, fault)
-            with expect.raises(kinds[fault], where=_is_just(kinds[fault]), what=f"by {operation.name}(), and no other"):
+            fail_next(trial, fault)
+            with expect.raises(kinds[fault], where=is_just(kinds[fault]), what=f"by {operation.name}(), and no other"):
                 await operation.call()
             expect.same_item(await items.retrieve(item.id), item, fields=trial.claims.exact_fields)
 
@@ -84,9 +84,9 @@ async def no_message_shows_content(trial: Trial) -> None:
     items = await trial.items()
     item = trial.item(_PRIVATE, tags=[_PRIVATE])
     await items.keep(item)
-    for fault in _known(trial, *TRANSIENT, "malformed", "denied"):
+    for fault in known_faults(trial, *TRANSIENT, "malformed", "denied"):
         for call in (items.store, lambda item: items.find(item.content, tags=item.tags)):
-            _fail_next(trial, fault)
+            fail_next(trial, fault)
             try:
                 await call(item)
             except MemoryAdapterError as error:
@@ -97,13 +97,13 @@ async def no_message_shows_content(trial: Trial) -> None:
 async def a_failed_write_is_whole_or_nothing(trial: Trial) -> None:
     """After a write that failed, what is stored is the old item or the new one, wholly; of a new id, nothing or all."""
     items = await trial.items()
-    for fault in _known(trial, *TRANSIENT):
+    for fault in known_faults(trial, *TRANSIENT):
         old = trial.item("tea", tags=["old"], created_at=1.5)
         new = trial.item("coffee", tags=["new"], created_at=2.5, id=old.id)
         unknown = trial.item("water", tags=["new"])
         await items.keep(old)
         for write, outcomes in ((new, (old, new)), (unknown, (None, unknown))):
-            _fail_next(trial, fault)
+            fail_next(trial, fault)
             await _try_to_store(items, write)
             _expect_one_of(trial, await items.retrieve(write.id), outcomes)
 
@@ -112,10 +112,10 @@ async def a_failed_write_is_whole_or_nothing(trial: Trial) -> None:
 async def the_next_write_is_ordered_after_a_failed_one(trial: Trial) -> None:
     """After a write whose outcome is unknown, the next one of this client wins, and it stays so."""
     items = await trial.items()
-    for fault in _known(trial, *TRANSIENT):
+    for fault in known_faults(trial, *TRANSIENT):
         first = trial.item("tea", tags=["first"])
         second = trial.item("coffee", tags=["second"], id=first.id)
-        _fail_next(trial, fault)
+        fail_next(trial, fault)
         await _try_to_store(items, first)
         await items.store(second)
         for _ in range(_READS_AFTERWARDS):
@@ -180,7 +180,7 @@ def _managed(trial: Trial, items: Items, item: MemoryItem) -> tuple[Operation, .
     )
 
 
-def _known(trial: Trial, *faults: Fault) -> list[Fault]:
+def known_faults(trial: Trial, *faults: Fault) -> list[Fault]:
     """Return those of the faults that this transport can have."""
     known = [fault for fault in faults if fault in trial.faults.faults]
     if not known:
@@ -188,7 +188,8 @@ def _known(trial: Trial, *faults: Fault) -> list[Fault]:
     return known
 
 
-def _fail_next(trial: Trial, fault: Fault) -> None:
+def fail_next(trial: Trial, fault: Fault) -> None:
+    """Make the next call of the transport fail."""
     trial.faults.fail_next(fault)
     trial.step(f"harness: fail_next({fault!r})")
 
@@ -209,11 +210,13 @@ def _expect_one_of(trial: Trial, got: MemoryItem | None, outcomes: tuple[MemoryI
         expect.same_item(got, wanted, fields=trial.claims.exact_fields)
 
 
-def _has_cause(error: BaseException) -> bool:
+def has_cause(error: BaseException) -> bool:
+    """Tell whether the error names what it stands for."""
     return error.__cause__ is not None
 
 
-def _is_just(kind: type[BaseException]) -> Callable[[BaseException], bool]:
+def is_just(kind: type[BaseException]) -> Callable[[BaseException], bool]:
+    """Return what tells whether an error is of that very kind, and of none beneath it."""
     return lambda error: type(error) is kind
 
 
