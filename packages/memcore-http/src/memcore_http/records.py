@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from memcore.backend import not_offered
 from memcore.errors import MalformedMemoryPayload, MemoryConfigurationError
 from memcore.kit.query import check_id, check_ids, check_page_limit
-from memcore.records.model import Invalidation
-from memcore.records.query import check_record_query, check_scope_erasure, check_tier
+from memcore.records.query import (
+    check_invalidation,
+    check_policy,
+    check_record_query,
+    check_scope_erasure,
+    check_tier,
+)
 from memcore.records.rows import encode_changes, encode_records
 from memcore.records.store import RecordPage, SweepReport
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
     from memcore.items.payload import SizeLimits
     from memcore.kit.lifecycle import Lifecycle
-    from memcore.records.model import Kind, MemoryHit, MemoryRecord, MemoryWrite, RecordQuery, Tier
+    from memcore.records.model import Invalidation, Kind, MemoryHit, MemoryRecord, MemoryWrite, RecordQuery, Tier
     from memcore.records.store import RecordCapabilities, SweepPolicy
 
     from memcore_http.transport import Transport
@@ -92,7 +97,7 @@ class HttpRecords:
 
     async def invalidate(self, record_id: UUID, reason: str | None = None, actor: str | None = None) -> MemoryRecord:
         """End a record without a successor (R-13)."""
-        (record,) = await self.write([Invalidation(id=check_id(record_id), reason=reason, actor=actor)])
+        (record,) = await self.write([check_invalidation(record_id, reason, actor)])
         return record
 
     async def delete(self, record_id: UUID) -> bool:
@@ -191,10 +196,11 @@ class HttpLifecycle(HttpRecords):
         One that takes longer than the service gives a request is `MemoryAdapterUnavailable`; what it did stays done,
         and the next one goes on.
         """
+        chosen = check_policy(policy)
         await self._ready("lifecycle")
         answer = await self._transport.write(
             wire_records.SWEEP,
-            lambda ticket: wire_records.SweepRequest(ticket=ticket, policy=policy),
+            lambda ticket: wire_records.SweepRequest(ticket=ticket, policy=chosen),
             wire_records.SweepAnswer,
         )
         return SweepReport(erased=answer.erased, archived=answer.archived)

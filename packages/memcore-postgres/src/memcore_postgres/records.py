@@ -9,10 +9,15 @@ from memcore.kit.query import check_id, check_ids, check_page_limit, decode_curs
 from memcore.kit.terms import scope_terms
 from memcore.records.chain import Thresholds, component, idle_bounds
 from memcore.records.clock import clock_of
-from memcore.records.model import Invalidation
-from memcore.records.query import check_record_query, check_scope_erasure, check_tier
+from memcore.records.query import (
+    check_invalidation,
+    check_policy,
+    check_record_query,
+    check_scope_erasure,
+    check_tier,
+)
 from memcore.records.rows import EncodedWrite, decode_record, encode_changes, encode_records
-from memcore.records.store import RecordCapabilities, RecordPage, SweepPolicy, SweepReport
+from memcore.records.store import RecordCapabilities, RecordPage, SweepReport
 
 from memcore_postgres import record_search, search
 from memcore_postgres.index import derive_record, term_texts
@@ -26,7 +31,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from memcore.kit.lifecycle import Lifecycle
-    from memcore.records.model import Kind, MemoryHit, MemoryRecord, MemoryWrite, RecordQuery, Tier
+    from memcore.records.model import Invalidation, Kind, MemoryHit, MemoryRecord, MemoryWrite, RecordQuery, Tier
+    from memcore.records.store import SweepPolicy
 
     from memcore_postgres.database import Database
     from memcore_postgres.settings import PostgresSettings
@@ -127,7 +133,7 @@ class PostgresRecords:
 
     async def invalidate(self, record_id: UUID, reason: str | None = None, actor: str | None = None) -> MemoryRecord:
         """End a record without a successor (R-13)."""
-        (record,) = await self.write([Invalidation(id=check_id(record_id), reason=reason, actor=actor)])
+        (record,) = await self.write([check_invalidation(record_id, reason, actor)])
         return record
 
     async def delete(self, record_id: UUID) -> bool:
@@ -187,7 +193,7 @@ class PostgresRecords:
 
     async def sweep(self, policy: SweepPolicy | None = None) -> SweepReport:
         """Erase what has expired, archive what lies idle, in bounded transactions (R-21)."""
-        chosen = policy or SweepPolicy()
+        chosen = check_policy(policy)
         await self._ready()
         (row,) = await self._database.fetch(_TIME.format(schema=self._schema, now=time("$1")), self._told())
         erased = archived = 0

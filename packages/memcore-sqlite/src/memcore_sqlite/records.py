@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from memcore.kit.query import check_id, check_ids, check_page_limit, decode_cursor, encode_cursor
 from memcore.kit.terms import scope_terms
-from memcore.records.model import Invalidation
-from memcore.records.query import check_record_query, check_scope_erasure, check_tier
+from memcore.records.query import (
+    check_invalidation,
+    check_policy,
+    check_record_query,
+    check_scope_erasure,
+    check_tier,
+)
 from memcore.records.rows import EncodedWrite, encode_changes, encode_records
-from memcore.records.store import RecordCapabilities, RecordPage, SweepPolicy, SweepReport
+from memcore.records.store import RecordCapabilities, RecordPage, SweepReport
 
 from memcore_sqlite import record_changes as changing
 from memcore_sqlite import record_reads as reading
@@ -24,7 +29,17 @@ if TYPE_CHECKING:
     from memcore.items.payload import SizeLimits
     from memcore.kit.lifecycle import Lifecycle
     from memcore.records.chain import Thresholds
-    from memcore.records.model import CallersPart, Kind, MemoryHit, MemoryRecord, MemoryWrite, RecordQuery, Tier
+    from memcore.records.model import (
+        CallersPart,
+        Invalidation,
+        Kind,
+        MemoryHit,
+        MemoryRecord,
+        MemoryWrite,
+        RecordQuery,
+        Tier,
+    )
+    from memcore.records.store import SweepPolicy
 
     from memcore_sqlite.database import Database, Job
     from memcore_sqlite.index import Derived
@@ -91,7 +106,7 @@ class SqliteRecords:
 
     async def invalidate(self, record_id: UUID, reason: str | None = None, actor: str | None = None) -> MemoryRecord:
         """End a record without a successor (R-13)."""
-        (record,) = await self.write([Invalidation(id=check_id(record_id), reason=reason, actor=actor)])
+        (record,) = await self.write([check_invalidation(record_id, reason, actor)])
         return record
 
     async def delete(self, record_id: UUID) -> bool:
@@ -136,7 +151,7 @@ class SqliteRecords:
 
     async def sweep(self, policy: SweepPolicy | None = None) -> SweepReport:
         """Erase what has expired, archive what lies idle, a commit for each batch (R-21)."""
-        chosen = policy or SweepPolicy()
+        chosen = check_policy(policy)
         erased = archived = 0
         while True:
             batch = await self._write(partial(changing.sweep, policy=chosen, clock=self._clock))
