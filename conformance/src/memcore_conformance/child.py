@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import memcore
-from memcore import MemoryQuery, SizeLimits
+from memcore import Invalidation, MemoryQuery, MemoryRecord, MemoryWrite, SizeLimits
 from memcore.items.payload import decode_item, encode_item
 
 if TYPE_CHECKING:
@@ -81,6 +81,16 @@ class Child:
         """Delete an item."""
         return bool(await self._ask("delete", id=str(item_id)))
 
+    async def write(self, *changes: MemoryWrite | Invalidation) -> list[MemoryRecord]:
+        """Write records; payloads and targets are to be plain."""
+        packed = [[type(change).__name__, change.model_dump(mode="json")] for change in changes]
+        return [MemoryRecord.model_validate(record) for record in await self._ask("write", changes=packed)]
+
+    async def get(self, record_id: UUID) -> MemoryRecord | None:
+        """Get a record."""
+        found = await self._ask("get", id=str(record_id))
+        return None if found is None else MemoryRecord.model_validate(found)
+
     async def kill(self) -> None:
         """End the process as a power switch would, whatever it is doing."""
         if self._process.returncode is None:
@@ -145,6 +155,11 @@ async def _perform(name: str, given: Mapping[str, Any], backend: Backend) -> obj
     if name == "open":
         await backend.open()
         return None
+    perform = _perform_on_records if name in {"write", "get"} else _perform_on_items
+    return await perform(name, given, backend)
+
+
+async def _perform_on_items(name: str, given: Mapping[str, Any], backend: Backend) -> object:
     items = cast("ManagedMemoryStore", backend.items)
     match name:
         case "store":
@@ -160,6 +175,15 @@ async def _perform(name: str, given: Mapping[str, Any], backend: Backend) -> obj
             return await items.delete(UUID(given["id"]))
     msg = f"no such request: {name}"
     raise ValueError(msg)
+
+
+async def _perform_on_records(name: str, given: Mapping[str, Any], backend: Backend) -> object:
+    if name == "get":
+        found = await backend.records.get(UUID(given["id"]))
+        return None if found is None else found.model_dump(mode="json")
+    kinds = {kind.__name__: kind for kind in (MemoryWrite, Invalidation)}
+    changes = [kinds[kind].model_validate(change) for kind, change in given["changes"]]
+    return [record.model_dump(mode="json") for record in await backend.records.write(changes)]
 
 
 def _pack(item: MemoryItem) -> list[object]:

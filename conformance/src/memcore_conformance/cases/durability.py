@@ -26,7 +26,7 @@ async def a_kill_amid_writes_loses_nothing_acknowledged(trial: Trial) -> None:
     """Of many writes at once, those acknowledged before a kill are there, and each other one is whole or absent."""
     child = await trial.process()
     given = [trial.item(f"tea {number}", tags=[f"t{number}"]) for number in range(150)]
-    acknowledged = await _kill_amid(trial, child, [child.store(item) for item in given])
+    acknowledged = await kill_amid(trial, child, [child.store(item) for item in given])
     items = await trial.items()
     for place, item in enumerate(given):
         got = await items.raw.retrieve(item.id)
@@ -43,7 +43,7 @@ async def a_kill_amid_replacing_leaves_a_whole_version(trial: Trial) -> None:
     for version in versions[:ENOUGH]:
         await child.store(version)
     trial.step(f"{ENOUGH} versions stored in the other process, one after the other; then the rest at once")
-    await _kill_amid(trial, child, [child.store(version) for version in versions[ENOUGH:]], enough=1)
+    await kill_amid(trial, child, [child.store(version) for version in versions[ENOUGH:]], enough=1)
     items = await trial.items()
     got = await items.retrieve(first.id)
     later = {version.content: version for version in versions[ENOUGH - 1 :]}
@@ -56,7 +56,7 @@ async def a_kill_amid_batches_leaves_none_half_done(trial: Trial) -> None:
     """After a kill amid batches each one is there as a whole or not at all, and those acknowledged are there."""
     child = await trial.process()
     batches = [[trial.item(f"tea {number} {n}") for n in range(10)] for number in range(30)]
-    acknowledged = await _kill_amid(trial, child, [child.store_many(batch) for batch in batches], enough=2)
+    acknowledged = await kill_amid(trial, child, [child.store_many(batch) for batch in batches], enough=2)
     items = await trial.items()
     for place, batch in enumerate(batches):
         found = [item.id for item in batch if await items.raw.retrieve(item.id)]
@@ -70,7 +70,7 @@ async def a_kill_revives_nothing(trial: Trial) -> None:
     child = await trial.process()
     given = [trial.item(f"tea {number}") for number in range(60)]
     await child.store_many(given)
-    acknowledged = await _kill_amid(trial, child, [child.delete(item.id) for item in given])
+    acknowledged = await kill_amid(trial, child, [child.delete(item.id) for item in given])
     items = await trial.items()
     await trial.show_index()
     hits = await items.find("tea", limit=100)
@@ -99,7 +99,7 @@ async def what_was_acknowledged_is_found_after_a_kill(trial: Trial) -> None:
     """After a kill what was acknowledged is found by its words and its tags, and every hit is whole."""
     child = await trial.process()
     given = {item.id: item for item in (trial.item(f"tea {number}", tags=["t"]) for number in range(100))}
-    acknowledged = await _kill_amid(trial, child, [child.store(item) for item in given.values()])
+    acknowledged = await kill_amid(trial, child, [child.store(item) for item in given.values()])
     backend = await trial.backend()
     items = await trial.items()
     await trial.show_index()
@@ -113,7 +113,7 @@ async def what_was_acknowledged_is_found_after_a_kill(trial: Trial) -> None:
         expect.equal(report.faults, (), what="the faults")
 
 
-async def _kill_amid(
+async def kill_amid(
     trial: Trial, child: Child, calls: Sequence[Coroutine[object, object, object]], *, enough: int = ENOUGH
 ) -> set[int]:
     """Start all calls, kill the process when enough of them are acknowledged, and return which ones were."""
