@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import warnings
 from dataclasses import dataclass, field
@@ -17,7 +18,9 @@ import pytest
 from memcore_postgres.backend import PostgresBackend
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Iterator
+
+    Statement = tuple[str, tuple[Any, ...]]
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it complains about environments without a folder for sockets
@@ -120,29 +123,56 @@ async def backend(store: Store) -> PostgresBackend:
 class Counting(asyncpg.Connection):  # type: ignore[misc]  # the driver ships no types
     """Counts the statements that are sent, each of which is one round trip."""
 
-    statements: ClassVar[list[str]] = []
+    statements: ClassVar[list[Statement]] = []
 
     async def fetch(self, query: str, *args: Any, **options: Any) -> Any:
-        self.statements.append(query)
+        self.statements.append((query, args))
         return await super().fetch(query, *args, **options)
 
     async def execute(self, query: str, *args: Any, **options: Any) -> Any:
-        self.statements.append(query)
+        self.statements.append((query, args))
         return await super().execute(query, *args, **options)
 
 
 @pytest.fixture
-def statements() -> list[str]:
+def statements() -> list[Statement]:
     """What `counted` has sent."""
     return Counting.statements
 
 
 @pytest.fixture
-async def counted(store: Store, statements: list[str]) -> PostgresBackend:
+async def counted(store: Store, statements: list[Statement]) -> PostgresBackend:
     backend = store.connect_by(Counting)
     await backend.open()
     statements.clear()
     return backend
+
+
+class Explain(Protocol):
+    """Does a call of `counted`, and returns the steps of the server's plans for it, with what each of them reads."""
+
+    async def __call__(self, call: Awaitable[object]) -> set[tuple[str, str]]: ...
+
+
+@pytest.fixture
+def explain(store: Store, statements: list[Statement]) -> Explain:
+    async def explain(call: Awaitable[object]) -> set[tuple[str, str]]:
+        statements.clear()
+        await call
+        found: set[tuple[str, str]] = set()
+        for statement, arguments in statements:
+            if f'"{store.schema}"' in statement:
+                ((plan,),) = await store.fetch(f"EXPLAIN (FORMAT JSON) {statement}", *arguments)
+                found |= steps(json.loads(plan)[0]["Plan"])
+        return found
+
+    return explain
+
+
+def steps(node: dict[str, Any]) -> set[tuple[str, str]]:
+    """Return the kinds of steps of a plan, each with the table or index that it reads."""
+    read = node.get("Index Name") or node.get("Relation Name") or ""
+    return {(node["Node Type"], read)}.union(*(steps(part) for part in node.get("Plans", ())))
 
 
 class Hopping(asyncpg.Connection):  # type: ignore[misc]

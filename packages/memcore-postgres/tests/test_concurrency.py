@@ -14,7 +14,7 @@ from memcore import MemoryAdapterError, MemoryAdapterUnavailable, MemoryConfigur
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from conftest import Hop, Store
+    from conftest import Hop, Statement, Store
     from memcore_postgres.backend import PostgresBackend
 
 
@@ -22,7 +22,7 @@ def items(count: int) -> list[MemoryItem]:
     return [MemoryItem(content=f"tea {number}") for number in range(count)]
 
 
-async def test_every_call_is_one_round_trip(counted: PostgresBackend, statements: list[str]) -> None:
+async def test_every_call_is_one_round_trip(counted: PostgresBackend, statements: list[Statement]) -> None:
     (item,) = items(1)
     calls: list[Awaitable[object]] = [
         counted.items.store(item),
@@ -41,7 +41,7 @@ async def test_every_call_is_one_round_trip(counted: PostgresBackend, statements
         assert len(statements) == number
 
 
-async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend, statements: list[str]) -> None:
+async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend, statements: list[Statement]) -> None:
     stored = items(64)
     await counted.items.store_many(stored)
     statements.clear()
@@ -49,7 +49,7 @@ async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend
     assert len(statements) <= 2
 
 
-async def test_stores_at_the_same_time_share_a_commit(counted: PostgresBackend, statements: list[str]) -> None:
+async def test_stores_at_the_same_time_share_a_commit(counted: PostgresBackend, statements: list[Statement]) -> None:
     await asyncio.gather(*(counted.items.store(item) for item in items(64)))
     assert len(statements) <= 2
     assert await counted.items.count() == 64

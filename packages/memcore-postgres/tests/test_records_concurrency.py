@@ -22,7 +22,7 @@ from memcore import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from conftest import Hop, Store
+    from conftest import Hop, Statement, Store
     from memcore_postgres.backend import PostgresBackend
 
 ME = {"user": "me"}
@@ -50,7 +50,9 @@ def losses(results: list[object]) -> list[MemoryConflict]:
     return [result for result in results if isinstance(result, MemoryConflict)]
 
 
-async def test_new_records_and_every_read_are_one_round_trip(counted: PostgresBackend, statements: list[str]) -> None:
+async def test_new_records_and_every_read_are_one_round_trip(
+    counted: PostgresBackend, statements: list[Statement]
+) -> None:
     records = counted.records
     new = writes(5)
     calls: list[Awaitable[object]] = [
@@ -67,7 +69,7 @@ async def test_new_records_and_every_read_are_one_round_trip(counted: PostgresBa
         assert len(statements) == number
 
 
-async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend, statements: list[str]) -> None:
+async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend, statements: list[Statement]) -> None:
     new = writes(64)
     stored = await counted.records.write(new)
     statements.clear()
@@ -75,7 +77,9 @@ async def test_gets_at_the_same_time_share_a_round_trip(counted: PostgresBackend
     assert len(statements) <= 2
 
 
-async def test_new_records_at_the_same_time_share_a_commit(counted: PostgresBackend, statements: list[str]) -> None:
+async def test_new_records_at_the_same_time_share_a_commit(
+    counted: PostgresBackend, statements: list[Statement]
+) -> None:
     stored = await asyncio.gather(*(counted.records.write([write]) for write in writes(64)))
     assert len(statements) <= 2
     times = [record.created_at for (record,) in stored]

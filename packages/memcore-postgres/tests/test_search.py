@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from memcore.kit.ranking import CANDIDATES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conftest import Store
+    from conftest import Explain, Store
     from memcore_postgres.backend import PostgresBackend
 
 
@@ -222,38 +221,15 @@ async def test_every_answer_is_that_of_memory(backend: PostgresBackend, seed: in
         assert await answers(backend.items, operations) == await answers(memory.items, operations)
 
 
-async def plan(backend: PostgresBackend, store: Store, query: MemoryQuery) -> dict[str, Any]:
-    """Return how the server answers the statement that a query sends."""
-    sent: list[tuple[Any, ...]] = []
-    fetch = backend._database.fetch
-
-    async def listen(statement: str, *arguments: object) -> Any:
-        sent.append((statement, *arguments))
-        return await fetch(statement, *arguments)
-
-    backend._database.fetch = listen  # type: ignore[method-assign]
-    await backend.items.search(query)
-    statement, *arguments = sent[0]
-    ((found,),) = await store.fetch(f"EXPLAIN (FORMAT JSON) {statement}", *arguments)
-    (top,) = json.loads(found)
-    return dict(top["Plan"])
-
-
-def steps(node: dict[str, Any]) -> set[tuple[str, str]]:
-    """Return the kinds of steps of a plan, each with the table or index that it reads."""
-    read = node.get("Index Name") or node.get("Relation Name") or ""
-    return {(node["Node Type"], read)}.union(*(steps(part) for part in node.get("Plans", ())))
-
-
 @pytest.fixture
-async def filled(backend: PostgresBackend, store: Store) -> PostgresBackend:
+async def filled(counted: PostgresBackend, store: Store) -> PostgresBackend:
     items = [
         MemoryItem(content=f"word{n} word{n % 50}", tags=[f"tag{n % 40}"], metadata={"n": n, "k": n % 90}, created_at=n)
         for n in range(4000)
     ]
-    await backend.items.store_many(items)
+    await counted.items.store_many(items)
     await store.fetch("ANALYZE items")
-    return backend
+    return counted
 
 
 @pytest.mark.parametrize(
@@ -267,7 +243,7 @@ async def filled(backend: PostgresBackend, store: Store) -> PostgresBackend:
         (MemoryQuery(filters={"missing": None}, limit=5), "items_by_time"),
     ],
 )
-async def test_an_index_answers(filled: PostgresBackend, store: Store, query: MemoryQuery, index: str) -> None:
-    found = steps(await plan(filled, store, query))
+async def test_an_index_answers(filled: PostgresBackend, explain: Explain, query: MemoryQuery, index: str) -> None:
+    found = await explain(filled.items.search(query))
     assert index in {read for _, read in found}
     assert ("Seq Scan", "items") not in found

@@ -77,7 +77,8 @@ _LAST: Final = """
         UNION
         SELECT superseded_by FROM step JOIN {schema}.records USING (id) WHERE namespace = $1
     )
-    SELECT {columns} FROM step JOIN {schema}.records USING (id) WHERE namespace = $1 AND superseded_by IS NULL
+    SELECT {columns} FROM {schema}.records
+    WHERE namespace = $1 AND id = ANY((SELECT array_agg(id) FROM step)::uuid[]) AND superseded_by IS NULL
 """
 _SHOWN: Final = """
     SELECT {columns}, payload FROM {schema}.records WHERE namespace = $1 AND id = ANY($2::text[]::uuid[])

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memcore_postgres.settings import PostgresSettings
     from memcore_postgres.writer import Writer
 
+# Ids are gathered before their rows are read: the server expects more steps of a recursion than there ever are.
 _HISTORY: Final = """
     WITH RECURSIVE linked (id) AS (
         SELECT $2::uuid
@@ -50,7 +51,8 @@ _HISTORY: Final = """
         ) AS neighbour
     )
     SELECT meta.schema_version, {now} AS now, found.* FROM {schema}.meta LEFT JOIN (
-        SELECT {columns} FROM linked JOIN {schema}.records ON namespace = $1 AND records.id = linked.id
+        SELECT {columns} FROM {schema}.records
+        WHERE namespace = $1 AND id = ANY((SELECT array_agg(id) FROM linked)::uuid[])
     ) AS found ON true
 """
 _COUNT: Final = """
