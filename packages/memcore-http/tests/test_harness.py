@@ -1,13 +1,14 @@
-"""What the runs of the suite cannot show of the harness: that what they call a kill is one."""
+"""What the runs of the suite cannot show of the harness: that what they call a kill, or a clock, is one."""
 
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import memcore
 import pytest
-from memcore import MemoryItem
+from memcore import MemoryItem, MemoryWrite
 from memcore_http.testing import HttpHarness, HttpHarnesses
 
 if TYPE_CHECKING:
@@ -63,3 +64,22 @@ async def test_a_service_that_others_share_is_not_killed(harness: HttpHarness) -
         async with await harness.make_backend() as backend:
             assert await connection.is_alive()
             assert await backend.items.retrieve(ITEM.id) == ITEM
+
+
+async def test_the_service_keeps_the_time_that_the_harness_sets_and_its_own_without(harness: HttpHarness) -> None:
+    async with await harness.make_backend() as backend:
+        first, second = [(await backend.records.write([MemoryWrite(content="tea")]))[0] for _ in range(2)]
+    assert first.created_at < second.created_at
+    await harness.reset()
+    harness.advance(0.0)
+    async with await harness.make_backend() as backend:
+        (before,) = await backend.records.write([MemoryWrite(content="tea")])
+        harness.advance(3600.0)
+        await harness.make_transport_unavailable()
+        await harness.restore_transport()
+        (after,) = await backend.records.write([MemoryWrite(content="tea")])
+    assert after.created_at - before.created_at == timedelta(hours=1)
+    await harness.reset()
+    async with await harness.make_backend() as backend:
+        (third,) = await backend.records.write([MemoryWrite(content="tea")])
+    assert second.created_at < third.created_at < after.created_at

@@ -14,7 +14,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -25,6 +27,7 @@ from memcore.plugins import registry
 
 from memcore_http.backend import HttpBackend
 from memcore_http.settings import HttpSettings
+from memcore_http.testing_clock import FileClock
 from memcore_http.transport import Transport
 from memcore_http.wire import IdsAnswer
 
@@ -82,6 +85,7 @@ class HttpHarness:
         self._wire = _Wire()
         self._namespace: str | None = None
         self._is_known_elsewhere = False
+        self._clock: FileClock | None = None
 
     async def make_backend(self, **settings: object) -> HttpBackend:
         """Make a backend on the service.
@@ -95,6 +99,8 @@ class HttpHarness:
             await self._place.kill()
             await self._place.start()
         self._is_known_elsewhere = False
+        if self._clock is not None:
+            await self._place.run_on(self._clock)
         self._place.is_touched |= "namespace" in settings
         given = {"namespace": self._namespace, "retry_wait": _SHORT, **settings}
         resolved = HttpSettings.resolve(self._place.url, given, prefix="MEMCORE_HTTP_", environ={})
@@ -123,6 +129,16 @@ class HttpHarness:
         self._is_known_elsewhere = False
         if self._namespace is not None:
             await self.mend_storage()
+        if self._clock is not None:
+            self._clock.path.unlink()
+            self._clock = None
+
+    def advance(self, seconds: float) -> None:
+        """Stop the clock of the service, from the next backend on, and move it."""
+        if self._clock is None:
+            self._clock = FileClock(Path(tempfile.gettempdir(), f"memcore-clock-{uuid4().hex}"))
+            self._clock.start()
+        self._clock.advance(seconds)
 
     def url(self) -> str:
         """Return the URL of the namespace."""
@@ -207,6 +223,7 @@ class _Place:
         self._options = options
         self._limits_files = limits_files
         self._broken: StorageFault | None = None
+        self._clock: FileClock | None = None
         self._port = 0
         self._process: subprocess.Popen[str] | None = None
 
@@ -247,6 +264,13 @@ class _Place:
         yield
         await self.start()
 
+    async def run_on(self, clock: FileClock) -> None:
+        """Let the service, which is not used again afterwards, tell the time by this clock."""
+        if self._clock is not clock:
+            self.is_touched = True
+            async with self.resting():
+                self._clock = clock
+
     async def break_store(self, fault: StorageFault) -> None:
         self.is_touched = True
         self._broken = fault
@@ -272,7 +296,8 @@ class _Place:
         url = self.store.url()
         served = url + ("&" if "?" in url else "?") + urlencode(self._options)
         isolated = ("-I",) if sys.flags.isolated else ()
-        command = [sys.executable, *isolated, "-m", "memcore_cli", "serve", served, "--port", str(self._port)]
+        timed = ["memcore_http.testing_clock", str(self._clock.path)] if self._clock else ["memcore_cli"]
+        command = [sys.executable, *isolated, "-m", *timed, "serve", served, "--port", str(self._port)]
         variables = {name: text for name, text in os.environ.items() if not name.startswith("MEMCORE_")}
         process = subprocess.Popen(  # noqa: S603
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=variables
