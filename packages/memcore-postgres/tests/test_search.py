@@ -222,13 +222,12 @@ async def test_every_answer_is_that_of_memory(backend: PostgresBackend, seed: in
 
 
 @pytest.fixture
-async def filled(counted: PostgresBackend, store: Store) -> PostgresBackend:
+async def filled(counted: PostgresBackend) -> PostgresBackend:
     items = [
         MemoryItem(content=f"word{n} word{n % 50}", tags=[f"tag{n % 40}"], metadata={"n": n, "k": n % 90}, created_at=n)
         for n in range(4000)
     ]
     await counted.items.store_many(items)
-    await store.fetch("ANALYZE items")
     return counted
 
 

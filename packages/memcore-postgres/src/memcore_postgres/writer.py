@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
@@ -18,7 +19,7 @@ import asyncpg
 from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
 from memcore.kit.text import ANALYSIS_VERSION
 
-from memcore_postgres.faults import CONTENDED, translate, translated
+from memcore_postgres.faults import CONTENDED, NATIVE, translate, translated
 from memcore_postgres.lanes import Lane
 from memcore_postgres.schema import SCHEMA_VERSION
 
@@ -51,6 +52,9 @@ _UPSERT: Final = """
     SELECT schema_version, analysis, (SELECT count(*) FROM stored) AS count FROM {schema}.meta
 """
 _MARK_INCOMPLETE: Final = "UPDATE {schema}.meta SET analysis = $1, is_complete = false WHERE analysis < $1"
+_LOOK_AGAIN: Final = "ANALYZE (SKIP_LOCKED) {schema}.items, {schema}.records"
+_FEW: Final = 1_000
+"""Rows; what an index saves among fewer is nothing that anybody would notice."""
 _TRIES: Final = 6
 _LONGEST_PAUSE: Final = 0.05
 
@@ -71,6 +75,9 @@ class Writer:
         self._namespace = namespace
         self._lock = secrets.randbits(63)
         self._is_uncertain = False
+        self._written = 0
+        self._looked_at = _FEW
+        self._look_again = _LOOK_AGAIN.format(schema=database.schema)
         self._upsert = _UPSERT.format(schema=database.schema, version=SCHEMA_VERSION, analysis=ANALYSIS_VERSION)
         self._mark_incomplete = _MARK_INCOMPLETE.format(schema=database.schema)
         self._lane: Lane[_Part | Job[Any], Any] = Lane(
@@ -133,12 +140,29 @@ class Writer:
             raise MalformedMemoryPayload(
                 f"the server stored {count} of {wanted} rows: a trigger or a rule? ({self._database.place})"
             )
+        self._written += count
 
     async def _submit(self, job: _Part | Job[Any]) -> Any:  # noqa: ANN401 - what the job returns
         with translated(self._database.place):
             return await self._lane.submit(job)
 
     async def _work(self, connection: asyncpg.Connection, group: list[_Part | Job[Any]]) -> Sequence[Any]:
+        results = await self._do(connection, group)
+        if self._written >= self._looked_at:
+            await self._count_again(connection)
+        return results
+
+    async def _count_again(self, connection: asyncpg.Connection) -> None:
+        """Let the server learn how much there is now, each time that this backend has written as much again.
+
+        By itself it does so a minute late; until then it takes a table for as good as empty, and reads the whole
+        namespace for what one scope or tag would lead to. If it refuses, nothing is lost.
+        """
+        self._looked_at = 2 * self._written
+        with suppress(*NATIVE):
+            await connection.execute(self._look_again)
+
+    async def _do(self, connection: asyncpg.Connection, group: list[_Part | Job[Any]]) -> Sequence[Any]:
         parts = [job for job in group if isinstance(job, _Part)]
         if not parts:
             return [await self._insist(connection, cast("Job[Any]", group[0]))]
