@@ -1,8 +1,10 @@
 """Deliberately broken adapters: each is one wrong behaviour in a few lines, and names the case that must catch it.
 
-`mutant` and `harmless` are class decorators over the parts of two adapters that are right: `Items` and `Backend` of
-`memory://`, and `RemoteItems`, `RemoteBackend`, `Wire`, `Service` of the reference adapter with a transport; a harness
-may be broken too. `FileBackend` and `KeptBackend` are `sqlite://`, where only a file that others can open will do.
+`mutant` and `harmless` are class decorators over the parts of two adapters that are right: `Items`, `Records` and
+`Backend` of `memory://`, and `RemoteItems`, `RemoteBackend`, `Wire`, `Service` of the reference adapter with a
+transport; a harness may be broken too. `FileBackend` and `KeptBackend` are `sqlite://`, where only a file that others
+can open will do. A mutant of items offers no records, and one of records no items: it is judged by the cases of what it
+breaks alone. `FileRecords` and `KeptRecords` are the records of `sqlite://`.
 """
 
 from __future__ import annotations
@@ -11,14 +13,19 @@ import pkgutil
 import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
+from memcore.backend import not_offered
 from memcore.in_memory import InMemoryBackend
 from memcore.items.in_memory import InMemoryItems
+from memcore.records.chain import Thresholds
+from memcore.records.clock import clock_of
+from memcore.records.in_memory import InMemoryRecords
 from memcore.settings import MemorySettings
 from memcore_conformance.memory import MemoryHarness
 from memcore_sqlite.backend import SqliteBackend
 from memcore_sqlite.items import SqliteItems
+from memcore_sqlite.records import SqliteRecords
 from memcore_sqlite.session import Session
 from memcore_sqlite.testing import SqliteHarness
 from remote import RemoteBackend, RemoteHarness, RemoteItems, Service, Wire
@@ -29,7 +36,10 @@ if TYPE_CHECKING:
     from memcore_conformance.harness import HarnessFactory
     from memcore_sqlite.settings import SqliteSettings
 
+RECORD_EXTENSIONS: Final = frozenset({"history", "lifecycle", "transfer"})
+
 Items = InMemoryItems
+Records = InMemoryRecords
 
 
 class Backend(InMemoryBackend):
@@ -40,33 +50,84 @@ class Backend(InMemoryBackend):
     def __init__(self, settings: MemorySettings | None = None) -> None:
         super().__init__(settings)
         self._items = self.items_type(self._lifecycle, self._settings.limits, namespace=self._settings.namespace)
+        claims: dict[str, Any] = {"contracts": frozenset({"items"}), "extensions": frozenset({"managed"})}
+        self._capabilities = self._capabilities.model_copy(update=claims)
+
+    @property
+    def records(self) -> NoReturn:  # type: ignore[override]
+        raise not_offered(self.name, "records")
+
+
+class RecordsBackend(InMemoryBackend):
+    """`memory://` with records alone, which can be exchanged."""
+
+    records_type: ClassVar[type[InMemoryRecords]] = InMemoryRecords
+
+    def __init__(self, settings: MemorySettings | None = None) -> None:
+        super().__init__(settings)
+        self._records = self.records_type(self._lifecycle, self._settings.limits, **options_of(self._settings))
+        claims: dict[str, Any] = {"contracts": frozenset({"records"}), "extensions": RECORD_EXTENSIONS}
+        self._capabilities = self._capabilities.model_copy(update=claims)
+
+    @property
+    def items(self) -> NoReturn:  # type: ignore[override]
+        raise not_offered(self.name, "items")
 
 
 class Harness(MemoryHarness):
     """`memory://` with a backend that can be exchanged."""
 
-    backend_type: ClassVar[type[Backend]] = Backend
+    backend_type: ClassVar[type[Backend | RecordsBackend]] = Backend
 
-    async def make_backend(self, **settings: object) -> Backend:
-        return self.backend_type(MemorySettings.resolve("memory://", settings, prefix="MEMORY_", environ={}))
+    async def make_backend(self, **settings: object) -> Backend | RecordsBackend:
+        given = self.timed(settings)
+        return self.backend_type(MemorySettings.resolve("memory://", given, prefix="MEMORY_", environ={}))
 
 
 class FileBackend(SqliteBackend):
     """`sqlite://` with maintenance, as if its file were for one backend alone, with items that can be exchanged."""
 
     Items: ClassVar[type[SqliteItems]] = SqliteItems
-    lifetime: ClassVar[dict[str, bool]] = {"durable": False, "power_safe": False, "shared": False}
+    lifetime: ClassVar[dict[str, Any]] = {"durable": False, "power_safe": False, "shared": False}
 
     def __init__(self, settings: SqliteSettings, *, make_session: Callable[..., Session] = Session) -> None:
         super().__init__(settings, make_session=make_session)
         self._items = self.Items(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
-        self._capabilities = self._capabilities.model_copy(update=self.lifetime)
+        left = {"contracts": frozenset({"items"}), "extensions": frozenset({"managed", "maintenance"})}
+        self._capabilities = self._capabilities.model_copy(update=left | self.lifetime)
+
+    @property
+    def records(self) -> NoReturn:  # type: ignore[override]
+        raise not_offered(self.name, "records")
+
+
+class FileRecords(SqliteBackend):
+    """The records of `sqlite://`, which can be exchanged, with maintenance, as if its file were for one alone."""
+
+    Records: ClassVar[type[SqliteRecords]] = SqliteRecords
+    lifetime: ClassVar[dict[str, Any]] = {"durable": False, "power_safe": False, "shared": False}
+
+    def __init__(self, settings: SqliteSettings, *, make_session: Callable[..., Session] = Session) -> None:
+        super().__init__(settings, make_session=make_session)
+        self._records = self.Records(self._database, self._lifecycle, settings.limits, **options_of(settings))
+        left = {"contracts": frozenset({"records"}), "extensions": RECORD_EXTENSIONS | {"maintenance"}}
+        self._capabilities = self._capabilities.model_copy(update=left | self.lifetime)
+
+    @property
+    def items(self) -> NoReturn:  # type: ignore[override]
+        raise not_offered(self.name, "items")
+
+
+class KeptRecords(FileRecords):
+    """The records of `sqlite://` as they are, which can be exchanged."""
+
+    lifetime: ClassVar[dict[str, Any]] = {"extensions": RECORD_EXTENSIONS}
 
 
 class KeptBackend(FileBackend):
     """`sqlite://` as it is, with items that can be exchanged."""
 
-    lifetime: ClassVar[dict[str, bool]] = {}
+    lifetime: ClassVar[dict[str, Any]] = {}
 
 
 class Elsewhere(SqliteHarness):
@@ -107,13 +168,23 @@ def all_mutants() -> list[Mutant]:
 
 _PARTS: Final = (
     (Items, lambda part: _harness(type(part.__name__, (Backend,), {"items_type": part}))),
-    (Backend, lambda part: type(part.__name__, (Harness,), {"name": part.__name__, "backend_type": part})),
+    (Records, lambda part: _harness(type(part.__name__, (RecordsBackend,), {"records_type": part}))),
+    ((Backend, RecordsBackend), lambda part: type(part.__name__, (Harness,), {"name": part.__name__, "backend_type": part})),
     (RemoteItems, lambda part: _harness(type(part.__name__, (RemoteBackend,), {"items_type": part}))),
     (RemoteBackend, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "backend_type": part})),
-    (FileBackend, lambda part: type(part.__name__, (SqliteHarness,), {"name": part.__name__, "backend_type": part})),
+    ((FileBackend, FileRecords), lambda part: type(part.__name__, (SqliteHarness,), {"name": part.__name__, "backend_type": part})),
     (Wire, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "wire_type": part})),
     (Service, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "service_type": part})),
 )
+
+
+def options_of(settings: MemorySettings | SqliteSettings) -> dict[str, Any]:
+    """Return what the records of a store take from its settings."""
+    return {
+        "namespace": settings.namespace,
+        "clock": clock_of(settings.clock),
+        "thresholds": Thresholds(settings.long_after, settings.permanent_after),
+    }
 
 
 def _harness(part: type) -> HarnessFactory:
