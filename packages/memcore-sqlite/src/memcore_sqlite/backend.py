@@ -23,7 +23,7 @@ from memcore.records.clock import clock_of
 
 from memcore_sqlite import maintenance
 from memcore_sqlite.database import Database
-from memcore_sqlite.index import erase_all
+from memcore_sqlite.index import erase_all, note_erasure
 from memcore_sqlite.items import ITEMS, SqliteItems
 from memcore_sqlite.record_table import RECORDS
 from memcore_sqlite.records import SqliteRecords
@@ -45,7 +45,7 @@ class SqliteBackend:
 
     def __init__(self, settings: SqliteSettings, *, make_session: Callable[..., Session] = Session) -> None:
         self._settings = settings
-        self._database = Database(settings, make_session)
+        self._database = Database(settings, make_session, leaving=maintenance.forget_erased)
         self._lifecycle = Lifecycle(repr(self), opening=self._database.open, closing=self._database.close)
         self._items = SqliteItems(self._database, self._lifecycle, settings.limits, namespace=settings.namespace)
         self._records = SqliteRecords(
@@ -99,7 +99,10 @@ class SqliteBackend:
         await self._lifecycle.open()
 
     async def close(self) -> None:
-        """Finish what was accepted, fold the log into the file and release everything; again does nothing."""
+        """Finish what was accepted, fold the log into the file and release everything; again does nothing.
+
+        If records were erased, the file is rewritten first without a trace of them, as by `purge`.
+        """
         await self._lifecycle.close()
 
     async def ping(self) -> Health:
@@ -164,5 +167,6 @@ class SqliteBackend:
 
 
 def _erase_everything(session: Session) -> None:
+    note_erasure(session)
     for table in (ITEMS, RECORDS):
         erase_all(session, table)

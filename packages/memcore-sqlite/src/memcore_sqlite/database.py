@@ -41,8 +41,10 @@ LARGEST_GROUP: Final = 512
 class Database:
     """The database of one backend; opened once, belongs to one event loop."""
 
-    def __init__(self, settings: SqliteSettings, make_session: Callable[..., Session]) -> None:
+    def __init__(self, settings: SqliteSettings, make_session: Callable[..., Session], *, leaving: Job[None]) -> None:
+        """`leaving` is run outside any transaction when everything else is done, before the log is folded."""
         self._settings = settings
+        self._leaving = leaving
         self._open = partial(_open, settings, make_session)
         self._is_closed = False
 
@@ -120,8 +122,9 @@ class Database:
     async def _close(self) -> None:
         for lane in (self._short_reads, *self._long_reads, self._writer):
             await lane.drain()
-        with suppress(MemcoreError):  # another process may read the log, which holds everything that was acknowledged
-            await self._connections[0].perform(fold_log)
+        for last in (self._leaving, fold_log):
+            with suppress(MemcoreError):  # another process may hold a lock; what was acknowledged is in the log
+                await self._connections[0].perform(last)
         await _close_all(reversed(self._connections))
 
 

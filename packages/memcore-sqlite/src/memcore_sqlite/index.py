@@ -178,6 +178,11 @@ def erase(session: Session, table: Table, row: Row) -> None:
     session.execute(f"DELETE FROM {table.name} WHERE seq = ?", (row.seq,))
 
 
+def note_erasure(session: Session) -> None:
+    """Remember in the file that bytes of what was erased may linger there: see `maintenance.forget_erased` (R-14)."""
+    session.execute("INSERT INTO meta VALUES ('erased', 1) ON CONFLICT (key) DO UPDATE SET value = value + 1")
+
+
 def erase_all(session: Session, table: Table) -> None:
     """Erase every row of the namespace (B-02)."""
     for (key,) in session.execute(f"SELECT id FROM {table.name} WHERE namespace = ?", (session.number,)).fetchall():

@@ -12,14 +12,14 @@ import sqlite3
 import time
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from uuid import UUID
 
 from memcore.backend import CheckReport
 from memcore.errors import MalformedMemoryPayload, MemoryAdapterUnavailable
 from memcore.kit.text import ANALYSIS_VERSION
 
-from memcore_sqlite.database import fold_log
+from memcore_sqlite.database import commit_together, fold_log
 from memcore_sqlite.index import add_terms, add_words, remove_terms, remove_words
 from memcore_sqlite.items import ITEMS
 from memcore_sqlite.record_table import RECORDS
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
+T = TypeVar("T")
+_ERASURES: Final = "SELECT value FROM meta WHERE key = 'erased'"
 _BATCH: Final = 200
 _TERMS_BATCH: Final = 1_000
 _LOG_PAUSE: Final = 0.05
@@ -79,13 +81,25 @@ async def purge(database: Database) -> None:
     Raises:
         MemoryAdapterUnavailable: another process goes on reading, so that the log cannot be emptied.
     """
-    await database.write(_optimize_words)
+    erasures = await database.write(_rewrite_words)
     await database.maintain(_vacuum)
+    await database.write(partial(_note_rewritten, erasures=erasures))
     deadline = time.monotonic() + database.patience
     while not await database.maintain(fold_log):
         if time.monotonic() >= deadline:
             raise MemoryAdapterUnavailable("another process is reading, so that the log still holds erased bytes")
         await asyncio.sleep(_LOG_PAUSE)
+
+
+def forget_erased(session: Session) -> None:
+    """Rewrite word indexes and file without erased records, if any were erased since this was last done (R-14).
+
+    FTS5 only marks as gone, and SQLite leaves copies where it moved rows to another page.
+    """
+    if session.execute(_ERASURES).fetchone():
+        erasures = _commit(session, _rewrite_words)
+        _vacuum(session)
+        _commit(session, partial(_note_rewritten, erasures=erasures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +199,8 @@ def _check_row(session: Session, table: Table, row: Row, *, is_current: bool, re
         faults.append(f"{table.noun} {UUID(bytes=row.key)}: {len(missing)} of its terms are missing")
         if repair:
             add_terms(session, table, missing)
-    return _Batch(row.seq, checked=1, terms=len(fresh.terms), faults=tuple(faults))
+            missing = []
+    return _Batch(row.seq, checked=1, terms=len(expected) - len(missing), faults=tuple(faults))
 
 
 def _replace_words(session: Session, table: Table, row: Row, fresh: tuple[str, ...]) -> None:
@@ -249,9 +264,24 @@ def _count(session: Session, *, name: str) -> int:
     return int(session.execute(f"SELECT count(*) FROM {name}").fetchone()[0])
 
 
-def _optimize_words(session: Session) -> None:
+def _rewrite_words(session: Session) -> int:
+    """Make each word index one segment, and return how many erasures had been noted by then."""
     for table in _TABLES:
         session.execute(f"INSERT INTO {table.words} ({table.words}) VALUES ('optimize')")
+    noted = session.execute(_ERASURES).fetchone()
+    return noted[0] if noted else 0
+
+
+def _note_rewritten(session: Session, *, erasures: int) -> None:
+    """Forget the erasures, unless there have been others meanwhile."""
+    session.execute("DELETE FROM meta WHERE key = 'erased' AND value = ?", (erasures,))
+
+
+def _commit(session: Session, job: Job[T]) -> T:
+    ((result, error),) = commit_together(session, [job])
+    if error is not None:
+        raise error
+    return cast("T", result)
 
 
 def _vacuum(session: Session) -> None:

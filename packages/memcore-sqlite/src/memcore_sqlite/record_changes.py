@@ -23,7 +23,7 @@ from memcore.records.chain import (
 )
 from memcore.records.store import SweepReport
 
-from memcore_sqlite.index import Entry, add_terms, erase, find, put, remove_terms, stored_terms
+from memcore_sqlite.index import Entry, add_terms, erase, find, note_erasure, put, remove_terms, stored_terms
 from memcore_sqlite.record_reads import decode, in_scope
 from memcore_sqlite.record_table import RECORDS, decode_row, derived_for, encode_link, encode_row, ended_term
 from memcore_sqlite.schema import IDLE_SINCE
@@ -173,6 +173,8 @@ def _erase_expired(session: Session, now: int, most: int) -> int:
 def _erase(session: Session, stored: Iterable[Stored], now: int) -> int:
     """Erase records, link their predecessors to their successors, and return how many had not expired."""
     erased = {one.row.id: one for one in stored}
+    if erased:
+        note_erasure(session)
     for one in erased.values():
         erase(session, RECORDS, one.kept)
     successors = heirs({record_id: one.row.superseded_by for record_id, one in erased.items()})

@@ -30,7 +30,7 @@ _PRESELECTED: Final = 4
 """How many times the limit FTS5 chooses for the kit to rank, where more than the kit's bound match."""
 _FEWEST: Final = 10
 """The limit below which it chooses no fewer: the kit counts words among the candidates."""
-_MOST_ALTERNATIVES: Final = 500  # SQLite before 3.32 binds 999 values at most
+_MOST_ALTERNATIVES: Final = 10_000  # SQLite binds 32,766 values at most
 _OTHER_NAMESPACE: Final = "SELECT 1 FROM namespaces WHERE number <> ? LIMIT 1"
 
 Group = tuple[bytes, ...]
