@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
 from memcore import Invalidation, MemoryWrite, RecordQuery
-from memcore_sqlite.backend import SqliteBackend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from memcore_sqlite.backend import SqliteBackend
 
 
 def tea(number: int, **fields: object) -> MemoryWrite:
