@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -23,6 +24,7 @@ from memcore import (
     UnsupportedMemoryQuery,
 )
 from memcore_http import wire, wire_records
+from memcore_http.wire_errors import ErrorBody
 from memcore_http.wire_records import HitBody, RecordBody
 
 if TYPE_CHECKING:
@@ -70,6 +72,18 @@ async def test_a_record_that_is_another_or_none_is_malformed(
     service.answers(wire_records.GET, service.answer(wire_records.RecordAnswer(record=body)))
     with pytest.raises(MalformedMemoryPayload):
         await backend.records.get(RECORD.id)
+
+
+@pytest.mark.parametrize("part", ['"tags":"hunter2"', '"context":["hunter2"]', '"hunter2":1', '"payload":"hunter2'])
+async def test_a_broken_record_is_not_quoted(service: Service, backend: HttpBackend, part: str) -> None:
+    body = BODY.model_copy(update={"payload": '{"scope":{"user":"hunter2"},"content":"hunter2",' + part + "}"})
+    service.answers(wire_records.GET, service.answer(wire_records.RecordAnswer(record=body)))
+    conflict = ErrorBody.stating("conflict").model_copy(update={"data": {"record": body.model_dump(mode="json")}})
+    service.answers(wire_records.WRITE, service.answer(conflict, conflict.status))
+    for call in (backend.records.get(RECORD.id), backend.records.invalidate(RECORD.id)):
+        with pytest.raises(MalformedMemoryPayload) as caught:
+            await call
+        assert "hunter2" not in "".join(traceback.format_exception(caught.value)).replace(part, "")
 
 
 async def test_a_broken_record_among_many_is_malformed(service: Service, backend: HttpBackend) -> None:

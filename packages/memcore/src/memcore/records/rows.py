@@ -6,6 +6,7 @@ Times are whole microseconds since 1970 in UTC, so that no engine rounds them an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -19,7 +20,7 @@ from memcore.records.model import EPOCH, CallersPart, Invalidation, MemoryRecord
 from memcore.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from memcore.items.payload import SizeLimits
     from memcore.records.model import Kind, Tier
@@ -179,11 +180,8 @@ def read_record(row: RecordRow) -> MemoryRecord:
     Raises:
         MalformedMemoryPayload: it is none.
     """
-    try:
+    with _judging(f"record {row.id}"):
         return MemoryRecord(**_fields(row))
-    except _NOT_OURS as error:
-        msg = f"what stands for record {row.id} is none"
-        raise MalformedMemoryPayload(msg) from error
 
 
 def read_write(
@@ -200,14 +198,11 @@ def read_write(
     Raises:
         MalformedMemoryPayload: they are of none.
     """
-    try:
+    with _judging(f"write {write_id}"):
         part = _decode_part(payload)
         return MemoryWrite(
             id=write_id, kind=kind, expires_at=_optional_time(expires_at), tier=tier, supersedes=supersedes, **part
         )
-    except _NOT_OURS as error:
-        msg = f"what stands for write {write_id} is none"
-        raise MalformedMemoryPayload(msg) from error
 
 
 def read_invalidation(record_id: UUID, ending: str | None) -> Invalidation:
@@ -216,12 +211,9 @@ def read_invalidation(record_id: UUID, ending: str | None) -> Invalidation:
     Raises:
         MalformedMemoryPayload: they are of none.
     """
-    try:
+    with _judging(f"the invalidation of {record_id}"):
         reason, actor = _decode_ending(ending)
         return Invalidation(id=record_id, reason=reason, actor=actor)
-    except _NOT_OURS as error:
-        msg = f"what stands for the invalidation of {record_id} is none"
-        raise MalformedMemoryPayload(msg) from error
 
 
 def to_micros(moment: datetime) -> int:
@@ -236,6 +228,17 @@ def from_micros(micros: int) -> datetime:
         OverflowError: no calendar has it.
     """
     return EPOCH + timedelta(microseconds=micros)
+
+
+@contextmanager
+def _judging(what: str) -> Iterator[None]:
+    msg = f"what stands for {what} is none"
+    try:
+        yield
+    except ValidationError:  # not chained: it shows the values
+        raise MalformedMemoryPayload(msg) from None
+    except _NOT_OURS as error:
+        raise MalformedMemoryPayload(msg) from error
 
 
 def _fields(row: RecordRow) -> dict[str, Any]:
@@ -270,7 +273,7 @@ def _decode_part(payload: str) -> dict[str, Any]:
         "context": part.pop("context"),
     }
     if part:
-        msg = f"unknown fields: {', '.join(sorted(part))}"
+        msg = f"{len(part)} unknown fields"
         raise ValueError(msg)
     return fields
 
