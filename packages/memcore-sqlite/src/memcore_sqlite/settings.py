@@ -41,8 +41,8 @@ class SqliteSettings(StoreSettings):
     busy_timeout: float = Field(default=30.0, ge=0, le=3600)
     """Seconds that a call waits for another process's lock, then `MemoryAdapterUnavailable`.
 
-    Every lock but those of `purge` and of a large `delete_where` is held for milliseconds, so that a wait this long
-    means that some process hangs, or the disk while it flushes a commit.
+    Every lock but those of `purge`, of a close after records were erased and of a large `delete_where` is held for
+    milliseconds, so that a wait this long means that some process hangs, or the disk while it flushes a commit.
     """
 
     readers: int = Field(default=2, ge=1, le=64)
