@@ -28,7 +28,7 @@ FAILING_SETS: Final = Path(__file__).parent / "mutants" / "failing_sets.json"
 ELSEWHERE: Final = Path(__file__).parent / "elsewhere"
 """Where the other processes of the suite find the mutants that are for them."""
 ONLY_OF_FILES: Final = {"maintenance", "durable", "shared"}
-"""What only the mutants of `sqlite://` claim."""
+"""What only the mutants of `sqlite://` claim; and of records, only they have a transport."""
 PATIENCE: Final = 0.1
 """A mutant that hangs shall not hold up the rest."""
 
@@ -68,8 +68,12 @@ def failing(name: str) -> list[str]:
     mutant = next(mutant for mutant in all_mutants() if mutant.name == name)
     cases = None
     if isinstance(mutant.factory, type) and issubclass(mutant.factory, SqliteHarness):
-        cases = [case for case in catalogue() if ONLY_OF_FILES & set(case.claims)]  # the others need no file to fail
+        cases = [case for case in catalogue() if _needs_a_file(set(case.claims))]  # the others need none to fail
     return [verdict.case for verdict in run(mutant.factory, cases=cases, patience=PATIENCE).ended("failed", "error")]
+
+
+def _needs_a_file(claims: set[str]) -> bool:
+    return bool(ONLY_OF_FILES & claims) or {"records", "transport"} <= claims
 
 
 def judge(mutant: Mutant, failed: list[str]) -> list[str]:
