@@ -10,18 +10,21 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memcore import MemoryAdapterUnavailable
+from memcore import MemoryAdapterUnavailable, MemoryWrite
 from memcore.plugins import Adapter, hookimpl
+from memcore.records.chain import Thresholds
+from memcore.records.clock import clock_of
 from memcore_sqlite.backend import SqliteBackend
 from memcore_sqlite.index import find, remove_terms, remove_words, stored_terms
 from memcore_sqlite.items import ITEMS, SqliteItems
+from memcore_sqlite.records import SqliteRecords
 from memcore_sqlite.settings import SqliteSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from memcore import MemoryItem
+    from memcore import Invalidation, MemoryItem, MemoryRecord
     from memcore_sqlite.session import Session
 
 
@@ -36,7 +39,7 @@ def memcore_adapters() -> list[Adapter]:
             name="broken",
             schemes=("broken",),
             summary="sqlite:// with one thing wrong",
-            contracts=frozenset({"items"}),
+            contracts=frozenset({"items", "records"}),
             connect=lambda settings: globals()[settings.mutant](settings),
             settings=BrokenSettings,
         )
@@ -118,6 +121,54 @@ class IndexesWhenItCloses(_Late):
             stored = await super().store(item)
             await self._write(partial(_take_out, key=item.id.bytes))
             return stored
+
+
+class _Records(SqliteBackend):
+    """Has records that are written in a way of its own."""
+
+    Records: ClassVar[type[SqliteRecords]]
+
+    def __init__(self, settings: SqliteSettings) -> None:
+        super().__init__(settings)
+        self._records = self.Records(
+            self._database,
+            self._lifecycle,
+            settings.limits,
+            namespace=settings.namespace,
+            clock=clock_of(settings.clock),
+            thresholds=Thresholds(settings.long_after, settings.permanent_after),
+        )
+
+
+class WritesRecordsInHalves(_Records):
+    class Records(SqliteRecords):
+        _batches = 0
+
+        async def write(self, changes: Sequence[MemoryWrite | Invalidation]) -> list[MemoryRecord]:
+            self._batches += 1
+            wait = 0.05 * self._batches
+            first = await super().write(changes[: len(changes) // 2])
+            await asyncio.sleep(wait)
+            return first + await super().write(changes[len(changes) // 2 :])
+
+
+class LinksLater(_Records):
+    class Records(SqliteRecords):
+        _written = 0
+
+        async def write(self, changes: Sequence[MemoryWrite | Invalidation]) -> list[MemoryRecord]:
+            (change, *others) = changes
+            if others or not isinstance(change, MemoryWrite) or not change.supersedes:
+                return await super().write(changes)
+            self._written += 1
+            wait = 0.02 * self._written
+            (record,) = await super().write([change.model_copy(update={"supersedes": ()})])
+            await asyncio.sleep(wait)
+            old = await self.get(change.supersedes[0])
+            if old and old.invalid_at is None:
+                end = {"invalid_at": record.created_at, "updated_at": record.created_at, "superseded_by": record.id}
+                await self.restore([old.model_copy(update=end)])
+            return [record]
 
 
 class ReadsEveryItemOnce(SqliteBackend):

@@ -115,7 +115,7 @@ async def a_page_is_not_moved_by_writes(trial: Trial) -> None:
     records = await trial.records()
     kept = (await records.keep(*(trial.write(f"tea {number}") for number in range(8))))[::-1]
     hits = await records.search(RecordQuery(limit=3))
-    await records.keep(trial.write("new"))
+    await records.keep(trial.write("new"), trial.write("new"))
     await records.delete(kept[2].id)
     await records.invalidate(kept[4].id)
     found = await records.find(after=hits[-1].cursor, limit=10)
