@@ -169,10 +169,16 @@ def all_mutants() -> list[Mutant]:
 _PARTS: Final = (
     (Items, lambda part: _harness(type(part.__name__, (Backend,), {"items_type": part}))),
     (Records, lambda part: _harness(type(part.__name__, (RecordsBackend,), {"records_type": part}))),
-    ((Backend, RecordsBackend), lambda part: type(part.__name__, (Harness,), {"name": part.__name__, "backend_type": part})),
+    (
+        (Backend, RecordsBackend),
+        lambda part: type(part.__name__, (Harness,), {"name": part.__name__, "backend_type": part}),
+    ),
     (RemoteItems, lambda part: _harness(type(part.__name__, (RemoteBackend,), {"items_type": part}))),
     (RemoteBackend, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "backend_type": part})),
-    ((FileBackend, FileRecords), lambda part: type(part.__name__, (SqliteHarness,), {"name": part.__name__, "backend_type": part})),
+    (
+        (FileBackend, FileRecords),
+        lambda part: type(part.__name__, (SqliteHarness,), {"name": part.__name__, "backend_type": part}),
+    ),
     (Wire, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "wire_type": part})),
     (Service, lambda part: type(part.__name__, (RemoteHarness,), {"name": part.__name__, "service_type": part})),
 )

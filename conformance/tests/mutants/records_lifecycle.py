@@ -13,7 +13,7 @@ from mutants import Records, mutant
 from mutants.records_parts import Writes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from uuid import UUID
 
     from memcore import MemoryHit, MemoryRecord, RecordQuery
@@ -106,7 +106,9 @@ class ArchivesAMomentLate(_Sweeps):
     """A record is archived a microsecond after its idle time."""
 
     def policy(self, policy: SweepPolicy) -> SweepPolicy:
-        return policy.model_copy(update={name: getattr(policy, name) + MICROSECOND for name in ("short_idle", "long_idle")})
+        return policy.model_copy(
+            update={name: getattr(policy, name) + MICROSECOND for name in ("short_idle", "long_idle")}
+        )
 
 
 class _ArchivesBesides(Records):
@@ -188,4 +190,6 @@ class CountsBeforeItSweeps(Records):
         idle = [row for row in rows if row.invalid_at is None and row.tier in bounds and not row.is_expired(now)]
         await asyncio.sleep(0)
         await super().sweep(policy)
-        return SweepReport(erased=expired, archived=sum(row.idle_since() <= bounds[row.tier] for row in idle if row.tier))
+        return SweepReport(
+            erased=expired, archived=sum(row.idle_since() <= bounds[row.tier] for row in idle if row.tier)
+        )

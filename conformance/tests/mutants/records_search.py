@@ -69,7 +69,9 @@ class ListsByNumber(Asks):
 
     def ask(self, query: RecordQuery) -> RecordQuery:
         known = query.after in self._places and query.text is None and query.limit > 0
-        return query.model_copy(update={"after": None, "limit": query.limit + self._places[query.after]} if known else {})
+        return query.model_copy(
+            update={"after": None, "limit": query.limit + self._places[query.after]} if known else {}
+        )
 
     def answer(self, query: RecordQuery, hits: list[MemoryHit]) -> list[MemoryHit]:
         start = self._places.get(query.after, 0) if query.text is None else 0
@@ -116,9 +118,7 @@ class ScopeByPattern(_Scopes):
     """A per cent sign or a low line in a scope stands for anything."""
 
     def is_met(self, record: MemoryRecord, query: RecordQuery) -> bool:
-        patterns = {
-            key: re.escape(value).replace("%", ".*").replace("_", ".") for key, value in query.scope.items()
-        }
+        patterns = {key: re.escape(value).replace("%", ".*").replace("_", ".") for key, value in query.scope.items()}
         return all(re.fullmatch(pattern, record.scope.get(key, "\x00")) for key, pattern in patterns.items())
 
 

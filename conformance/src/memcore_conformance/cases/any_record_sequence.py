@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from memcore_conformance.records import Records
     from memcore_conformance.trial import Trial
 
-_IDS: Final = st.sampled_from([UUID(int=number) for number in (1, 2, 3, 2**127, 2**127 + 1, 2**128 - 1)])
+_IDS: Final = [UUID(int=number << 64 | 1 << 127) for number in (*range(1, 40, 2), *range(0, 40, 2))]
+"""New ids one after the other, which are not in their order."""
+_UNKNOWN: Final = UUID(int=0)
 _SCOPES: Final = st.sampled_from([{}, {"user": "ada"}, {"user": "ada", "thread": "1"}, {"user": "Ada"}])
 _TAGS: Final = st.sampled_from([[], ["a"], ["a", "b fog"], ["A"]])
 _TIERS: Final = st.sampled_from([None, "short", "short", "long", "permanent"])
 _SECONDS: Final = (0.000001, 10.0, 3_600.0, 86_400.0 * 7)
 _WRITES: Final = st.fixed_dictionaries(
     {
-        "id": _IDS,
         "content": st.sampled_from(["tea", "milk tea", "rain fog"]),
         "context": st.sampled_from([None, "tea rain"]),
         "scope": _SCOPES,
         "kind": st.sampled_from(["fact", "fact", "profile", "state"]),
         "tags": _TAGS,
         "tier": _TIERS,
-        "supersedes": st.lists(_IDS, max_size=2, unique=True),
     }
 )
 _EXPIRIES: Final = st.sampled_from([None, None, None, *_SECONDS])
@@ -85,24 +85,33 @@ class _Machine(RuleBasedStateMachine):
 
     @rule(fields=_WRITES, expiry=_EXPIRIES)
     def write(self, fields: dict[str, Any], expiry: float | None) -> None:
-        self._do(self._write([self._made(fields, expiry)]))
+        self._do(self._write([self._made(fields, [], expiry)]))
 
-    @rule(batch=st.lists(_WRITES, min_size=2, max_size=3), ended=st.lists(_IDS, max_size=2, unique=True))
-    def write_many(self, batch: list[dict[str, Any]], ended: list[UUID]) -> None:
-        ends = [Invalidation(id=record_id, reason="wrong") for record_id in ended]
-        self._do(self._write([*(self._made(fields, None) for fields in batch), *ends]))
+    @rule(fields=_WRITES, expiry=_EXPIRIES, data=st.data())
+    def supersede(self, fields: dict[str, Any], expiry: float | None, data: st.DataObject) -> None:
+        self._do(self._write([self._made(fields, self._some_ids(data, most=2), expiry)]))
+
+    @rule(batch=st.lists(_WRITES, min_size=2, max_size=3), data=st.data())
+    def write_many(self, batch: list[dict[str, Any]], data: st.DataObject) -> None:
+        ids = self._some_ids(data, most=3)
+        ends = [Invalidation(id=record_id, reason="wrong") for record_id in ids[1:]]
+        self._do(self._write([*(self._made(fields, ids[:1] * (not n)) for n, fields in enumerate(batch)), *ends]))
 
     @precondition(lambda machine: machine.writes)
     @rule(data=st.data())
     def write_again(self, data: st.DataObject) -> None:
-        self._do(self._write([data.draw(st.sampled_from(self.writes))]))
+        write = data.draw(st.sampled_from(self.writes))
+        self._do(
+            self._write([write.model_copy(update={"content": data.draw(st.sampled_from([write.content, "fog"]))})])
+        )
 
-    @rule(record_id=_IDS, actor=st.sampled_from([None, "ada"]))
-    def invalidate(self, record_id: UUID, actor: str | None) -> None:
-        self._do(self._write([Invalidation(id=record_id, reason="late", actor=actor)]))
+    @rule(data=st.data(), actor=st.sampled_from([None, "ada"]))
+    def invalidate(self, data: st.DataObject, actor: str | None) -> None:
+        self._do(self._write([Invalidation(id=self._some_id(data), reason="late", actor=actor)]))
 
-    @rule(record_id=_IDS)
-    def delete(self, record_id: UUID) -> None:
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        record_id = self._some_id(data)
         self._do(_answers(self._records.delete(record_id), self._model.erase([record_id]) == 1))
 
     @rule(scope=_SCOPES.filter(bool), kinds=st.sampled_from([None, ["fact"]]))
@@ -120,14 +129,15 @@ class _Machine(RuleBasedStateMachine):
         self._model.now += timedelta(seconds=seconds)
 
     @_claimed("lifecycle")
-    @rule(ids=st.lists(_IDS, max_size=3))
-    def touch(self, ids: list[UUID]) -> None:
+    @rule(data=st.data())
+    def touch(self, data: st.DataObject) -> None:
+        ids = [*self._some_ids(data, most=3), self._some_id(data)]
         self._do(_answers(self._records.touch(*ids), self._model.touch(ids)))
 
     @_claimed("lifecycle")
-    @rule(record_id=_IDS, tier=_TIERS)
-    def refresh(self, record_id: UUID, tier: Any) -> None:  # noqa: ANN401 - a tier or none
-        self._do(self._refresh(record_id, tier))
+    @rule(data=st.data(), tier=_TIERS)
+    def refresh(self, data: st.DataObject, tier: Any) -> None:  # noqa: ANN401 - a tier or none
+        self._do(self._refresh(self._some_id(data), tier))
 
     @_claimed("lifecycle")
     @rule()
@@ -135,8 +145,9 @@ class _Machine(RuleBasedStateMachine):
         self._do(self._sweep())
 
     @_claimed("transfer")
-    @rule(record_id=_IDS)
-    def restore(self, record_id: UUID) -> None:
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        record_id = self._some_id(data)
         record = self._model.get(record_id)
         if record is not None and record.superseded_by is None:
             self._model.restore(record.model_copy(update={"content": f"{record.content} lamp"}))
@@ -149,9 +160,9 @@ class _Machine(RuleBasedStateMachine):
 
     # --- reading ---
 
-    @rule(record_id=_IDS)
-    def get(self, record_id: UUID) -> None:
-        self._do(self._get(record_id))
+    @rule()
+    def get_all(self) -> None:
+        self._do(self._get_all())
 
     @rule(axes=_QUERIES, data=st.data())
     def search(self, axes: dict[str, Any], data: st.DataObject) -> None:
@@ -160,18 +171,29 @@ class _Machine(RuleBasedStateMachine):
         self._do(self._search(RecordQuery(**axes, as_of=data.draw(st.sampled_from(moments)))))
 
     @_claimed("history")
-    @rule(record_id=_IDS)
-    def history(self, record_id: UUID) -> None:
-        self._do(self._history(record_id))
+    @rule(data=st.data())
+    def history(self, data: st.DataObject) -> None:
+        self._do(self._history(self._some_id(data)))
 
     @_claimed("history")
     @rule(limit=st.sampled_from([100, 1, 2]))
     def scan(self, limit: int) -> None:
         self._do(self._scan(limit))
 
-    def _made(self, fields: dict[str, Any], expiry: float | None) -> MemoryWrite:
+    def _some_id(self, data: st.DataObject) -> UUID:
+        return data.draw(st.sampled_from([*self._known(), _UNKNOWN]))
+
+    def _some_ids(self, data: st.DataObject, *, most: int) -> list[UUID]:
+        known = self._known()
+        return data.draw(st.lists(st.sampled_from(known), max_size=most, unique=True)) if known else []
+
+    def _known(self) -> list[UUID]:
+        return list(dict.fromkeys(write.id for write in self.writes))
+
+    def _made(self, fields: dict[str, Any], supersedes: list[UUID], expiry: float | None = None) -> MemoryWrite:
         expires_at = None if expiry is None else self._model.now + timedelta(seconds=expiry)
-        write = MemoryWrite(**fields, expires_at=expires_at)
+        record_id = _IDS[len(self.writes) % len(_IDS)]
+        write = MemoryWrite(id=record_id, supersedes=supersedes, expires_at=expires_at, **fields)
         self.writes.append(write)
         return write
 
@@ -216,6 +238,10 @@ class _Machine(RuleBasedStateMachine):
         for record in idle:
             self._model.archive(record, await self._records.known(record.id))
             await self._get(record.id)
+
+    async def _get_all(self) -> None:
+        for record_id in [*self._known(), _UNKNOWN]:
+            await self._get(record_id)
 
     async def _get(self, record_id: UUID) -> None:
         _expect_same(await self._records.get(record_id), self._model.get(record_id))
