@@ -55,7 +55,7 @@ class CheckReport(BaseModel, frozen=True, extra="forbid"):
     """What a check of the derived indexes found; each fault names what was wrong, never the content."""
 
     checked: int
-    """Items that were compared with a fresh analysis of their payload."""
+    """Items and records that were compared with a fresh analysis of their payload."""
     faults: tuple[str, ...] = ()
     repaired: bool = False
     """Whether the faults were repaired by this check."""
@@ -137,7 +137,7 @@ class Maintenance(Protocol):
     """What a backend with derived indexes also offers (extension `maintenance`)."""
 
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """Rebuild every derived index from the payloads, in bounded batches, and return how many items it did.
+        """Rebuild every derived index from the payloads, in bounded batches; return how many items and records it did.
 
         Safe while others read and write. `progress` is told (done, total) after each batch.
         """
