@@ -46,6 +46,25 @@ def test_documents_without_a_date_keep_their_order(tmp_path: Path) -> None:
     assert times == sorted(set(times))
 
 
+def test_a_document_becomes_a_record_with_the_date_and_what_was_before_in_its_session_as_context(
+    tmp_path: Path,
+) -> None:
+    docs = [
+        document(f"d{number}", f"text {number}", session=number // 4, **about)
+        for number, about in enumerate([{}, {}, {}, {"date": "2024-06-09T19:40"}, {}])
+    ]
+    (collection,) = read(written(tmp_path, {"id": "c", "docs": docs, "queries": []})).collections
+    assert [write.content for write in collection.records] == [item.content for item in collection.items]
+    assert [write.id for write in collection.records] == [item.id for item in collection.items]
+    assert [write.context for write in collection.records] == [
+        None,
+        "text 0",
+        "text 0\ntext 1",
+        "9 June 2024\ntext 1\ntext 2",
+        None,
+    ]
+
+
 def test_questions_about_what_was_never_said_are_left_out(tmp_path: Path) -> None:
     queries = [query("who", "a"), query("why", "a", category="adversarial")]
     file = written(tmp_path, {"id": "c", "docs": [document("a", "Tea.")], "queries": queries})
@@ -72,6 +91,19 @@ async def test_an_adapter_is_scored_by_what_it_finds_in_each_collection_alone(ur
     assert result.questions == 4
     assert result.score.recall_5 == 0.5
     assert result.score.nothing == 0.25
+
+
+async def test_records_are_found_by_what_was_said_before_them(tmp_path: Path) -> None:
+    docs = [document("a", "Is there green tea?"), document("b", "Yes, on the shelf."), document("c", "Thanks.")]
+    content = {"id": "1", "docs": docs, "queries": [query("where is the tea", "b")]}
+    data = read(written(tmp_path, content))
+    assert (await evaluate("memory://", data, folder=tmp_path / "items")).score.recall_5 == 0
+    assert (await evaluate("memory://", data, folder=tmp_path / "records", contract="records")).score.recall_5 == 1
+
+
+def test_the_command_measures_records_if_asked_to(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["memory://", "--records"])
+    assert "memory://, sample, records" in capsys.readouterr().out
 
 
 def test_the_command_prints_a_row_for_each_adapter_and_file(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,10 +13,12 @@ from memcore.settings import mask_url
 
 from memcore_conformance.bench.report import table
 from memcore_conformance.quality.data import read
-from memcore_conformance.quality.evaluate import Result, evaluate
+from memcore_conformance.quality.evaluate import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from memcore_conformance.quality.evaluate import Measured, Result
 
 SAMPLE: Final = Path(__file__).with_name("sample.json")
 _HEADER: Final = (
@@ -42,11 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         metavar="PATH",
         help="files, or folders of them; a small sample by default",
     )
+    parser.add_argument(
+        "--records",
+        action="store_true",
+        help="write records, whose context is the date and the two documents before, in place of items",
+    )
     options = parser.parse_args(arguments)
     files = list(_files(options.data))
     if not files:
         parser.error("there is no .json file in the folder")
-    rows = [row for url in options.urls for row in asyncio.run(_rows(url, files))]
+    contract: Measured = "records" if options.records else "items"
+    rows = [row for url in options.urls for row in asyncio.run(_rows(url, files, contract))]
     sys.stdout.write(table(_HEADER, rows) + "\n")
 
 
@@ -55,13 +63,15 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         yield from sorted(path.glob("*.json")) if path.is_dir() else [path]
 
 
-async def _rows(url: str, files: Sequence[Path]) -> list[tuple[str, ...]]:
+async def _rows(url: str, files: Sequence[Path], contract: Measured) -> list[tuple[str, ...]]:
     rows = []
     for file in files:
         data = read(file)
         sys.stderr.write(f"{mask_url(url)}: {data.name}\n")
         with tempfile.TemporaryDirectory(prefix="memcore-quality-") as folder:
-            rows.append(_row(f"{mask_url(url)}, {data.name}", await evaluate(url, data, folder=Path(folder))))
+            result = await evaluate(url, data, folder=Path(folder), contract=contract)
+        named = f"{mask_url(url)}, {data.name}"
+        rows.append(_row(f"{named}, records" if contract == "records" else named, result))
     return rows
 
 
