@@ -43,8 +43,15 @@ SHARED_OPTIONS = {"--json", "--help"}
 
 
 def _commands() -> dict[str, Any]:
+    """Return every command by its name; those of a group by both names."""
     own = get_command(app).commands  # type: ignore[attr-defined]
-    return own | plugin_commands(plugins.registry(), list(own))[0]
+    commands = own | plugin_commands(plugins.registry(), list(own))[0]
+    grouped = {
+        f"{name} {part}": command
+        for name, group in commands.items()
+        for part, command in getattr(group, "commands", {}).items()
+    }
+    return {name: command for name, command in commands.items() if not hasattr(command, "commands")} | grouped
 
 
 COMMANDS = _commands()
