@@ -1,4 +1,4 @@
-"""The example of the README does the same on every scheme, with its URL alone changed."""
+"""The examples of the README do the same on every scheme, with their URL alone changed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ URL = '"sqlite:///memory.db"'
 SECONDS = 60
 
 
+@pytest.mark.parametrize("contract", ["items", "records"])
 @pytest.mark.parametrize("scheme", ["memory", "sqlite", "postgresql", "http"])
 def test_the_example_prints_what_the_readme_says(
-    request: pytest.FixtureRequest, root: Path, tmp_path: Path, scheme: str
+    request: pytest.FixtureRequest, root: Path, tmp_path: Path, scheme: str, contract: str
 ) -> None:
-    example = EXAMPLE.search((root / "README.md").read_text(encoding="utf-8"))
-    assert example
+    examples = EXAMPLE.finditer((root / "README.md").read_text(encoding="utf-8"))
+    (example,) = [example for example in examples if f"backend.{contract}" in example["program"]]
     assert example["program"].count(URL) == 1
     program = example["program"].replace(URL, repr(request.getfixturevalue(f"{scheme}_url")))
     variables = {name: value for name, value in os.environ.items() if not name.startswith("MEMCORE_")}

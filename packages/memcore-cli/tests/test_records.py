@@ -116,6 +116,7 @@ class TestWrite:
 
         assert result.code == 1
         assert FIRST in result.err
+        assert "memcore records search URL" in result.err
 
     @pytest.mark.parametrize("content", [b"", b"a\x00b"])
     def test_a_content_that_is_no_prompt_is_refused_with_4(self, run: Run, url: str, content: bytes) -> None:

@@ -14,6 +14,7 @@ from memcore.errors import (
     MemcoreError,
     MemoryAdapterUnavailable,
     MemoryConfigurationError,
+    MemoryNotFound,
     UnsupportedMemoryItem,
     UnsupportedMemoryQuery,
 )
@@ -31,6 +32,7 @@ _ERRORS: Final[tuple[tuple[type[BaseException], ExitCode, str], ...]] = (
     (UnsupportedMemoryItem, ExitCode.REFUSED, "change that part; nothing was stored"),
     (UnsupportedMemoryQuery, ExitCode.REFUSED, "`memcore manifest URL` shows which queries this store answers"),
     (MemoryConfigurationError, ExitCode.CONFIGURATION, "`memcore adapters` lists what is installed"),
+    (MemoryNotFound, ExitCode.FAILED, "`memcore records search URL --include-invalidated` shows what is there"),
     (MemcoreError, ExitCode.FAILED, "`memcore ping URL` shows the state of the store"),
     (OSError, ExitCode.FAILED, "look at the file, its folder and their permissions"),
     (EOFError, ExitCode.FAILED, "the input ended too early"),
