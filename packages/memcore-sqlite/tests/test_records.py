@@ -13,6 +13,7 @@ import pytest
 from memcore import (
     Invalidation,
     MalformedMemoryPayload,
+    MemoryAdapterUnavailable,
     MemoryConflict,
     MemoryItem,
     MemoryNotFound,
@@ -87,7 +88,7 @@ async def test_a_client_of_the_first_version_refuses_a_file_that_was_brought_up_
         with sqlite3.connect(path) as raw:
             raw.execute("PRAGMA user_version = 2")
         raw.close()
-        with pytest.raises(Exception, match="newer memcore-sqlite"):
+        with pytest.raises(MemoryAdapterUnavailable, match="newer memcore-sqlite"):
             await backend.items.store(MemoryItem())
 
 

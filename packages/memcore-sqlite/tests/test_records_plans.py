@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
-from memcore import Invalidation, MemoryWrite, RecordQuery
+from memcore import Invalidation, MemoryConflict, MemoryWrite, RecordQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ async def next_page(backend: SqliteBackend) -> None:
 
 async def conflict(backend: SqliteBackend) -> None:
     await backend.records.write([tea(1_000, supersedes=[UUID(int=7)])])
-    with pytest.raises(Exception, match="superseded"):
+    with pytest.raises(MemoryConflict):
         await backend.records.write([tea(1_001, supersedes=[UUID(int=7)])])
 
 

@@ -96,7 +96,7 @@ def forget_erased(session: Session) -> None:
 
     FTS5 only marks as gone, and SQLite leaves copies where it moved rows to another page.
     """
-    if session.execute(_ERASURES).fetchone():
+    if session.path is not None and session.execute(_ERASURES).fetchone():
         erasures = _commit(session, _rewrite_words)
         _vacuum(session)
         _commit(session, partial(_note_rewritten, erasures=erasures))
