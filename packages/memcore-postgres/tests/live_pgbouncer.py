@@ -11,11 +11,11 @@ import shutil
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import memcore
 import pytest
-from memcore import MemcoreError, MemoryItem, MemoryQuery
+from memcore import MemcoreError, MemoryItem, MemoryQuery, MemoryWrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +85,18 @@ async def use(url: str, number: int) -> None:
         cancelled.cancel()
         assert await backend.items.delete_where({"n": 7}) == 1
         assert await backend.items.count() == 699
+        await use_records(backend.records)
+
+
+async def use_records(records: Any) -> None:
+    old = [MemoryWrite(content=f"tea {n}", scope={"n": str(n)}) for n in range(60)]
+    await asyncio.gather(*(records.write([write]) for write in old))
+    new = [MemoryWrite(content="coffee", supersedes=(write.id,)) for write in old]
+    await asyncio.gather(*(records.write([write]) for write in new), *(records.touch([write.id]) for write in old))
+    assert [len(await records.history(write.id)) for write in new] == [2] * 60
+    assert await records.delete(old[0].id)
+    assert await records.delete_where({"n": "7"}) == 1
+    assert await records.count() == 118
 
 
 async def test_many_clients_share_few_sessions(bouncer: str, store: Store) -> None:

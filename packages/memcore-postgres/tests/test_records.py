@@ -27,6 +27,7 @@ from memcore import (
 )
 from memcore.kit.text import ANALYSIS_VERSION
 from memcore.records.clock import StillClock
+from memcore.records.rows import RecordRow
 from memcore_postgres import schema
 
 if TYPE_CHECKING:
@@ -289,6 +290,29 @@ async def test_counting_a_use_writes_to_no_index(backend: PostgresBackend, store
     while (updates := await store.fetch(counts)) == [(0, 0)]:  # noqa: ASYNC110 - the server's doing
         await asyncio.sleep(0.01)
     assert updates == [(1, 1)]
+
+
+async def test_the_table_may_be_partitioned_by_namespace(backend: PostgresBackend, store: Store) -> None:
+    (first, second) = await chain(backend)
+    derived = ("words", "tag_words", "context_words", "terms")
+    columns = ", ".join(("namespace", *RecordRow._fields, *derived))
+    for statement in (
+        "ALTER TABLE records RENAME TO records_whole",
+        "CREATE TABLE records (LIKE records_whole INCLUDING ALL) PARTITION BY HASH (namespace)",
+        "CREATE TABLE records_0 PARTITION OF records FOR VALUES WITH (MODULUS 2, REMAINDER 0)",
+        "CREATE TABLE records_1 PARTITION OF records FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
+        f"INSERT INTO records ({columns}) SELECT {columns} FROM records_whole",
+        "DROP TABLE records_whole",
+    ):
+        await store.fetch(statement)
+    again = store.connect()
+    third = MemoryWrite(content="green tea", scope=ME, supersedes=(second,))
+    await again.records.write([third])
+    assert contents(await again.records.search(RecordQuery(text="tea", scope=ME))) == ["green tea"]
+    assert await again.records.touch([first, third.id]) == 2
+    assert await again.records.delete(second)
+    assert [record.id for record in await again.records.history(first)] == [first, third.id]
+    assert (await again.check()).faults == ()
 
 
 # --- older versions ---
