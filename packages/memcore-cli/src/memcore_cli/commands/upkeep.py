@@ -24,7 +24,7 @@ def reindex(context: typer.Context, url: Url, *, as_json: AsJson = False) -> Non
     if as_json:
         write_document({"reindexed": done})
     else:
-        say(f"reindexed {plural(done, 'item')}")
+        say(f"reindexed {plural(done, 'entry', 'entries')}")
 
 
 def check(
@@ -43,16 +43,16 @@ def check(
         for fault in report.faults:
             say(f"fault: {fault}")
         outcome = ", repaired" if report.repaired else ""
-        say(f"checked {plural(report.checked, 'item')}: {plural(len(report.faults), 'fault')}{outcome}")
+        say(f"checked {plural(report.checked, 'entry', 'entries')}: {plural(len(report.faults), 'fault')}{outcome}")
     if report.faults and not report.repaired:
         raise CommandFailed("faults were found and stay", advice="memcore check URL --repair")
 
 
 def purge(context: typer.Context, url: Url, *, as_json: AsJson = False) -> None:
-    """Remove the bytes of erased items for good."""
+    """Remove the bytes of what was erased for good."""
     with connected(context, url) as store, progress("purging"):
         store.run(store.maintenance.purge())
     if as_json:
         write_document({"purged": True})
     else:
-        say("purged: the bytes of erased items are gone")
+        say("purged: the bytes of what was erased are gone")
