@@ -146,6 +146,16 @@ async def test_one_write_by_many_clients_is_one_record(store: Store) -> None:
     assert await backends[0].records.count() == 121
 
 
+async def test_a_superseding_write_by_many_clients_never_conflicts_with_itself(store: Store) -> None:
+    backends = await clients(store, 4)
+    for _ in range(10):
+        (old,) = writes(1)
+        await backends[0].records.write([old])
+        new = successor(old)
+        results = await asyncio.gather(*(backend.records.write([new]) for backend in backends))
+        assert [[record.id for record in result] for result in results] == [[new.id]] * 4
+
+
 async def test_of_different_writes_with_one_id_one_wins(store: Store) -> None:
     backends = await clients(store, 4)
     record_id = uuid4()

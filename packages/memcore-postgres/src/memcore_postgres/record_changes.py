@@ -6,12 +6,13 @@ own for the namespace, since it links rows that it finds by following others. Th
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from hashlib import blake2b
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import asyncpg
+from memcore.errors import MemoryConflict, MemoryNotFound
 from memcore.records.chain import (
     NotValid,
     Thresholds,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from uuid import UUID
 
+    from memcore.records.chain import Outcome
     from memcore.records.model import Tier
     from memcore.records.rows import EncodedChange, EncodedWrite, RecordRow
 
@@ -139,14 +141,10 @@ class RecordChanges:
     ) -> list[RecordRow]:
         """Carry out a call of `write`, and return the rows of its answer as they are shown."""
         async with _transaction(connection):
-            locked = await self._lock(connection, lock, named_ids(changes))
-            try:
-                outcome = apply(changes, locked.rows, locked.now)
-            except NotValid as error:
-                raise await self._conflict(connection, error.ended, locked.now) from None
+            outcome, now = await self._decide(connection, lock, changes)
             await self._put_all(connection, lock, self._insert, [(row, derived[row.id]) for _, row in outcome.inserted])
             await self._change(connection, outcome.changed)
-            return await self._shown(connection, outcome.answer, locked.now)
+            return await self._shown(connection, outcome.answer, now)
 
     async def restore(
         self, rows: Sequence[tuple[RecordRow, DerivedRecord]], connection: asyncpg.Connection, lock: int
@@ -213,6 +211,24 @@ class RecordChanges:
             ],
         )
         return sum(not row.is_expired(locked.now) for row in erased.values())
+
+    async def _decide(
+        self, connection: asyncpg.Connection, lock: int, changes: Sequence[EncodedChange]
+    ) -> tuple[Outcome, int]:
+        """Return what a call of `write` does, and the time at which it was decided.
+
+        A refusal is believed when a second look gives it too: the first one may have waited for a row until this very
+        write was done by somebody else, and a statement sees no record that was inserted after it began (R-11).
+        """
+        ids = named_ids(changes)
+        with suppress(MemoryConflict, MemoryNotFound):
+            locked = await self._lock(connection, lock, ids)
+            return apply(changes, locked.rows, locked.now), locked.now
+        locked = await self._lock(connection, lock, ids)
+        try:
+            return apply(changes, locked.rows, locked.now), locked.now
+        except NotValid as error:
+            raise await self._conflict(connection, error.ended, locked.now) from None
 
     @asynccontextmanager
     async def _erasure(self, connection: asyncpg.Connection) -> AsyncIterator[None]:
