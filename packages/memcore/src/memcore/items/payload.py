@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, model_validator
 from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryItem
 from memcore.items.model import MemoryItem
 from memcore.kit import exact_json
+from memcore.kit.trusted import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,15 +146,10 @@ def decode_item(item_id: UUID, created_at: float, payload: str) -> MemoryItem:
 def restore_item(
     item_id: UUID, created_at: float, content: object, metadata: dict[str, Any], tags: list[str]
 ) -> MemoryItem:
-    """Build an item from parts that were checked when they came in; four times as fast as validating them again."""
-    item = MemoryItem.__new__(MemoryItem)
-    fields = {"id": item_id, "created_at": created_at, "metadata": metadata, "content": content, "tags": tags}
-    set_attribute = object.__setattr__
-    set_attribute(item, "__dict__", fields)
-    set_attribute(item, "__pydantic_fields_set__", set(fields))
-    set_attribute(item, "__pydantic_extra__", None)
-    set_attribute(item, "__pydantic_private__", None)
-    return item
+    """Build an item from parts that were checked when they came in."""
+    return build(
+        MemoryItem, {"id": item_id, "created_at": created_at, "metadata": metadata, "content": content, "tags": tags}
+    )
 
 
 _ESCAPED: Final = 12

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from memcore.errors import MalformedMemoryPayload, UnsupportedMemoryItem
 from memcore.kit import exact_json
+from memcore.kit.trusted import build
 from memcore.records.model import EPOCH, CallersPart, Invalidation, MemoryRecord, MemoryWrite, Provenance
 from memcore.scope import Scope
 
@@ -29,6 +30,8 @@ M = TypeVar("M", bound=BaseModel)
 
 MICROSECOND: Final = timedelta(microseconds=1)
 _DIGEST_BYTES: Final = 16
+_NOWHERE: Final = Provenance()
+_ORDER: Final = tuple(MemoryRecord.model_fields)
 _SPARE: Final[dict[str, Any]] = {
     "tags": [],
     "provenance": [None, None, None],
@@ -168,7 +171,8 @@ def decode_record(row: RecordRow) -> MemoryRecord:
         MalformedMemoryPayload: the row is not what this module made.
     """
     try:
-        return MemoryRecord.model_construct(**_fields(row))
+        fields = _fields(row)
+        return build(MemoryRecord, {name: fields[name] for name in _ORDER})
     except _NOT_OURS as error:
         msg = f"the stored payload of record {row.id} is not what its contract says"
         raise MalformedMemoryPayload(msg) from error
@@ -400,6 +404,8 @@ def _encode_provenance(provenance: Provenance) -> list[str | None]:
 
 def _decode_provenance(parts: object) -> Provenance:
     conversation_id, run_id, author = _listed(parts)
+    if conversation_id is run_id is author is None:
+        return _NOWHERE
     return Provenance(conversation_id=conversation_id, run_id=run_id, author=author)
 
 
