@@ -12,7 +12,7 @@ from memcore_conformance.catalogue import catalogue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMPARATORS = ["that", "equal", "none", "same_item", "ids", "contains", "raises"]
+COMPARATORS = ["that", "equal", "none", "same_item", "same_record", "written", "ids", "contains", "raises"]
 
 
 @contextmanager

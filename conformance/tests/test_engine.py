@@ -239,6 +239,7 @@ def test_every_case_starts_on_a_harness_of_its_own(judge: Judge) -> None:
         made: ClassVar[list[str]] = []
 
         def __init__(self) -> None:
+            super().__init__()
             self.made.append("made")
 
         async def reset(self) -> None:

@@ -26,7 +26,10 @@ def front(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Front:
 def test_a_complete_run_ends_with_the_grade(front: Front) -> None:
     result = front("--adapter", "memory")
     result.stdout.fnmatch_lines(
-        [f"memory: {OWED} of {OWED} verdicts *", "memory: core + analysed + managed; NOT claimed: *"]
+        [
+            f"memory: {OWED} of {OWED} verdicts *",
+            "memory: core + analysed + managed + records + history + lifecycle + transfer; NOT claimed: *",
+        ]
     )
     result.stdout.fnmatch_lines(["to certify: memcore conformance memory --certify FILE"])
     assert result.ret == pytest.ExitCode.OK

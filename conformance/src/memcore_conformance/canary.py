@@ -12,9 +12,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from memcore import Capabilities, Page
+from memcore import Capabilities, MemoryHit, MemoryWrite, Page, RecordPage
 from memcore.in_memory import InMemoryBackend
 from memcore.items.in_memory import InMemoryItems
+from memcore.records.chain import Thresholds
+from memcore.records.clock import clock_of
+from memcore.records.in_memory import InMemoryRecords
 
 from memcore_conformance.claims import CAPABILITIES
 from memcore_conformance.run import run
@@ -23,7 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from memcore import Backend, MemoryItem, MemoryQuery, SizeLimits
+    from memcore import (
+        Backend,
+        Invalidation,
+        MemoryItem,
+        MemoryQuery,
+        MemoryRecord,
+        RecordQuery,
+        SizeLimits,
+    )
     from memcore.kit.lifecycle import Lifecycle
 
     from memcore_conformance.harness import HarnessFactory
@@ -104,14 +115,62 @@ class _WildItems(InMemoryItems):
         return 0
 
 
+class _MuteRecords(InMemoryRecords):
+    """Says yes and keeps nothing."""
+
+    async def write(self, changes: Sequence[MemoryWrite | Invalidation]) -> list[MemoryRecord]:
+        written = await super().write(changes)
+        self.clear()
+        return written
+
+
+class _WildRecords(InMemoryRecords):
+    """Takes all but the tags, gives everything."""
+
+    async def write(self, changes: Sequence[MemoryWrite | Invalidation]) -> list[MemoryRecord]:
+        taken = [
+            change.model_copy(update={"tags": ()}) if isinstance(change, MemoryWrite) else change for change in changes
+        ]
+        return await super().write(taken)
+
+    async def get(self, record_id: UUID) -> MemoryRecord | None:
+        return await super().get(record_id) or next(iter(await self._everything()), None)
+
+    async def search(self, query: RecordQuery) -> list[MemoryHit]:
+        return [MemoryHit(record=record, score=1.0) for record in await self._everything()]
+
+    async def delete(self, record_id: UUID) -> bool:
+        return True
+
+    async def history(self, record_id: UUID) -> list[MemoryRecord]:
+        return await self._everything()
+
+    async def scan(self, *, after: str | None = None, limit: int = 500) -> RecordPage:
+        return RecordPage(await self._everything(), None)
+
+    async def count(self) -> int:
+        return 0
+
+    async def _everything(self) -> list[MemoryRecord]:
+        return (await super().scan(limit=10_000)).records
+
+
 class _Boaster(InMemoryBackend):
     """Claims everything that can be claimed."""
 
     kind: ClassVar[type[InMemoryItems]]
+    records_kind: ClassVar[type[InMemoryRecords]]
 
     def __init__(self) -> None:
         super().__init__()
         self._items = self.kind(self._lifecycle, self._settings.limits, namespace=self._settings.namespace)
+        self._records = self.records_kind(
+            self._lifecycle,
+            self._settings.limits,
+            namespace=self._settings.namespace,
+            clock=clock_of(None),
+            thresholds=Thresholds(self._settings.long_after, self._settings.permanent_after),
+        )
         self._capabilities = Capabilities(
             contracts=frozenset({"items", "records", "conversations"}),
             durable=True,
@@ -129,10 +188,12 @@ class _Boaster(InMemoryBackend):
 
 class _MuteBackend(_Boaster):
     kind = _MuteItems
+    records_kind = _MuteRecords
 
 
 class _WildBackend(_Boaster):
     kind = _WildItems
+    records_kind = _WildRecords
 
 
 class _Mute:
