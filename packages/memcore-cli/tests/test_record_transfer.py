@@ -199,6 +199,9 @@ class TestCopy:
 
         assert len(run("export", other).out.splitlines()) == 5
 
+    def test_of_a_store_onto_itself_is_a_usage_error(self, run: Run, filled: str) -> None:
+        assert run("copy", filled, filled).code == 2
+
     def test_refuses_a_target_without_records_before_anything_is_copied(
         self, run: Run, filled: str, fakes_and_more: Fakes
     ) -> None:

@@ -16,6 +16,7 @@ from memcore.items.model import MemoryItem
 from memcore.records.model import MemoryRecord
 
 from memcore_cli.connection import connected, warn_if_forgetful
+from memcore_cli.exit_codes import ExitCode
 from memcore_cli.failures import CommandFailed
 from memcore_cli.importing import Import
 from memcore_cli.item_json import item_line
@@ -100,6 +101,9 @@ def copy(
     Ids, times, links and uses stay as they are. What the target cannot keep is told before anything is copied. All is
     stored by id, so a copy that was interrupted is simply run again; what only the target holds stays.
     """
+    if source == target:
+        what = "source and target are the same store"
+        raise CommandFailed(what, advice="name two stores", code=ExitCode.USAGE)
     accepted = accept_losses or ()
     with connected(context, source) as old, connected(context, target) as new, progress("copying") as advance:
         contents = Contents(old, accepted=accepted)
