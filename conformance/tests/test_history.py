@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from memcore import MemoryAdapterUnavailable
+from memcore import MemoryAdapterUnavailable, MemoryConflict, MemoryItem
 from memcore_conformance.history import History, Operation, explained
 
 
@@ -17,6 +17,14 @@ def read(value: str | None, start: int, end: int) -> Operation:
 
 def erase(*, there: bool, start: int, end: int | None) -> Operation:
     return Operation("erase", there, start, end)
+
+
+def swap(old: str, new: str, start: int, end: int) -> Operation:
+    return Operation("swap", (old, new), start, end)
+
+
+def lost(old: str, seen: str, start: int, end: int) -> Operation:
+    return Operation("lost", (old, seen), start, end)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +43,8 @@ def erase(*, there: bool, start: int, end: int | None) -> Operation:
         [write("a", 0, 1), erase(there=True, start=2, end=3), read(None, 4, 5), erase(there=False, start=6, end=7)],
         [write("a", 0, 1), erase(there=True, start=2, end=None), read("a", 3, 4), read(None, 5, 6)],
         [write("a", 0, 1), write("a", 2, 5), read("a", 3, 4)],
+        [write("a", 0, 1), swap("a", "b", 2, 5), lost("a", "b", 3, 4), read("b", 6, 7)],
+        [write("a", 0, 1), swap("a", "b", 2, 9), lost("a", "c", 3, 8), swap("b", "c", 4, 7)],
     ],
 )
 def test_an_order_explains_it(operations: list[Operation]) -> None:
@@ -54,6 +64,10 @@ def test_an_order_explains_it(operations: list[Operation]) -> None:
         [write("a", 0, 1), erase(there=False, start=2, end=3)],
         [erase(there=True, start=0, end=1), write("a", 2, 3)],
         [write("a", 0, 1), erase(there=True, start=2, end=5), erase(there=True, start=3, end=4)],
+        [write("a", 0, 1), swap("a", "b", 2, 5), swap("a", "c", 3, 4)],
+        [write("a", 0, 1), lost("a", "b", 2, 3), swap("a", "b", 4, 5)],
+        [write("a", 0, 1), lost("a", "a", 2, 3)],
+        [write("a", 0, 1), swap("a", "b", 2, 3), swap("b", "c", 4, 5), lost("a", "b", 6, 7)],
     ],
 )
 def test_no_order_explains_it(operations: list[Operation]) -> None:
@@ -85,3 +99,17 @@ async def test_calls_are_recorded_with_their_order_and_outcome() -> None:
         "other": [read(None, 2, 3)],
     }
     assert history.unexplained() == []
+
+
+async def test_a_swap_tells_what_is_there_whether_it_won_or_lost() -> None:
+    winner = MemoryItem()
+
+    async def win() -> None: ...
+
+    async def lose() -> None:
+        raise MemoryConflict("lost", current=winner)
+
+    history = History()
+    assert await history.swap("k", "a", "b", win()) == "b"
+    assert await history.swap("k", "a", "c", lose()) == winner.id
+    assert history.operations == {"k": [swap("a", "b", 0, 1), Operation("lost", ("a", winner.id), 2, 3)]}

@@ -131,7 +131,7 @@ class RawView(Protocol):
         ...
 
     async def truncate(self, item_id: UUID) -> None:
-        """Cut the stored payload of that item short."""
+        """Cut the stored payload of the item, or the record, of that id short."""
         ...
 
     async def make_newer(self) -> None:
