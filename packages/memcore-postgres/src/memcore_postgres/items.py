@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
+from memcore.items.manifest import MemoryAdapterManifest
 from memcore.items.payload import decode_item, encode_item, encode_items
 from memcore.items.store import Page
 from memcore.kit.query import (
@@ -73,18 +73,7 @@ class PostgresItems:
         self._schema = database.schema
         self._table = items_table(database.schema)
         self._lookup = Lookup(database, self._table, namespace)
-        self._manifest = MemoryAdapterManifest(
-            adapter="postgres",
-            native_item_fields=ITEM_FIELDS,
-            dropped_item_fields=frozenset(),
-            supported_filters=frozenset(),
-            open_filters=True,
-            search_consistency="immediate",
-            retrieve_fidelity="full",
-            search_fidelity="full",
-            search_returns_tags=True,
-            preserves_metadata=True,
-        )
+        self._manifest = MemoryAdapterManifest.lossless("postgres")
 
     @property
     def manifest(self) -> MemoryAdapterManifest:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
-from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
+from memcore.items.manifest import MemoryAdapterManifest
 from memcore.items.payload import decode_item, encode_item, encode_items
 from memcore.items.store import Page
 from memcore.kit import exact_json
@@ -62,18 +62,7 @@ class SqliteItems:
         self._lifecycle = lifecycle
         self._limits = limits
         self._namespace = namespace
-        self._manifest = MemoryAdapterManifest(
-            adapter="sqlite",
-            native_item_fields=ITEM_FIELDS,
-            dropped_item_fields=frozenset(),
-            supported_filters=frozenset(),
-            open_filters=True,
-            search_consistency="immediate",
-            retrieve_fidelity="full",
-            search_fidelity="full",
-            search_returns_tags=True,
-            preserves_metadata=True,
-        )
+        self._manifest = MemoryAdapterManifest.lossless("sqlite")
 
     @property
     def manifest(self) -> MemoryAdapterManifest:

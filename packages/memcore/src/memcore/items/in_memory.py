@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from memcore.items.manifest import ITEM_FIELDS, MemoryAdapterManifest
+from memcore.items.manifest import MemoryAdapterManifest
 from memcore.items.payload import encode_item, encode_items, restore_item
 from memcore.items.store import Page
 from memcore.kit import exact_json
@@ -43,18 +43,7 @@ class InMemoryItems:
         self._lifecycle = lifecycle
         self._limits = limits
         self._namespace = namespace
-        self._manifest = MemoryAdapterManifest(
-            adapter="memory",
-            native_item_fields=ITEM_FIELDS,
-            dropped_item_fields=frozenset(),
-            supported_filters=frozenset(),
-            open_filters=True,
-            search_consistency="immediate",
-            retrieve_fidelity="full",
-            search_fidelity="full",
-            search_returns_tags=True,
-            preserves_metadata=True,
-        )
+        self._manifest = MemoryAdapterManifest.lossless("memory")
         self._index = _new_index()
 
     @property

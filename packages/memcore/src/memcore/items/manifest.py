@@ -39,6 +39,22 @@ class MemoryAdapterManifest(BaseModel, frozen=True, extra="forbid"):
     search_returns_tags: bool
     preserves_metadata: bool
 
+    @classmethod
+    def lossless(cls, adapter: str) -> Self:
+        """Return the manifest of a store that keeps everything, finds it at once, and may be filtered by any key."""
+        return cls(
+            adapter=adapter,
+            native_item_fields=ITEM_FIELDS,
+            dropped_item_fields=frozenset(),
+            supported_filters=frozenset(),
+            open_filters=True,
+            search_consistency="immediate",
+            retrieve_fidelity="full",
+            search_fidelity="full",
+            search_returns_tags=True,
+            preserves_metadata=True,
+        )
+
     @model_validator(mode="after")
     def _check_coherence(self) -> Self:
         for broken, message in self._rules():
