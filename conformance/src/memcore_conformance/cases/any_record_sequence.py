@@ -58,7 +58,7 @@ _QUERIES: Final = st.fixed_dictionaries(
 _POLICY: Final = SweepPolicy(short_idle=timedelta(hours=1), long_idle=timedelta(days=7), batch=2)
 
 
-@case("R-10s", claims=("records",), needs=("clock",), nature="stateful", seconds=60)
+@case("R-10s", claims=("records",), needs=("clock",), nature="stateful", seconds=120)
 async def any_sequence_on_records_answers_as_a_plain_model(trial: Trial) -> None:
     """Whatever sequence of calls on records comes, every answer is that of a plain model; reopening changes nothing."""
     exploration = Exploration(trial)
