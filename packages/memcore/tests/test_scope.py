@@ -141,6 +141,10 @@ def test_a_model_holds_a_scope_and_dumps_a_plain_map() -> None:
     assert described.model_dump_json() == '{"scope":{"thread":"t1","user":"ada"}}'
 
 
+def test_a_model_keeps_any_characters_of_keys_and_values() -> None:
+    assert Described.model_validate({"scope": {"\ud83d\x00": "\ud83d\x00"}}).scope["\ud83d\x00"] == "\ud83d\x00"
+
+
 @pytest.mark.parametrize("wrong", [None, "ada", ["ada"], {"": "x"}, {"user": 1}, {"user": None}, {"user": b"ada"}])
 def test_what_is_no_scope_is_a_validation_error_of_its_model(wrong: object) -> None:
     with pytest.raises(ValidationError):

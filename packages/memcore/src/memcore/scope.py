@@ -72,7 +72,7 @@ class Scope(Mapping[str, str]):
     def __get_pydantic_core_schema__(cls, _source: type[Any], _handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         """Validate from any map of strings, serialize as a plain dict."""
         text = core_schema.str_schema(strict=True)
-        pairs = core_schema.dict_schema(core_schema.str_schema(strict=True, min_length=1), text, strict=True)
+        pairs = core_schema.dict_schema(text, text, strict=True)
         return core_schema.no_info_before_validator_function(
             _as_dict,
             core_schema.no_info_after_validator_function(cls, pairs),
