@@ -93,6 +93,13 @@ def test_the_core_registers_memory_by_itself() -> None:
     assert found.broken == []
 
 
+async def test_the_core_lists_the_contracts_that_memory_offers() -> None:
+    (adapter,) = Registry.discover([]).adapters()
+
+    async with Registry.discover([]).connect("memory://") as backend:
+        assert adapter.contracts == backend.capabilities.contracts
+
+
 def test_adapters_come_by_name_each_with_its_distribution() -> None:
     found = Registry.discover([point(Plugin(cave(name="zoo"), cave(name="cave")))])
 

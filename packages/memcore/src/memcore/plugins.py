@@ -245,7 +245,7 @@ class _Core:
                 name="memory",
                 schemes=("memory",),
                 summary="in this process, gone when it ends",
-                contracts=frozenset({"items"}),
+                contracts=frozenset({"items", "records"}),
                 connect=_connect_memory,
                 settings=MemorySettings,
             )
