@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from uuid import uuid4
+
 import pytest
-from memcore import MemoryAdapterUnavailable, MemoryConflict, MemoryItem
+from memcore import MemoryAdapterUnavailable, MemoryConflict, MemoryRecord
 from memcore_conformance.history import History, Operation, explained
 
 
@@ -102,7 +105,8 @@ async def test_calls_are_recorded_with_their_order_and_outcome() -> None:
 
 
 async def test_a_swap_tells_what_is_there_whether_it_won_or_lost() -> None:
-    winner = MemoryItem()
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    winner = MemoryRecord(id=uuid4(), content="tea", created_at=now, updated_at=now)
 
     async def win() -> None: ...
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import memcore
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from memcore import MemoryItem
+from memcore import MemoryItem, MemoryRecord
 from memcore.kit.query import CheckedQuery
 from memcore_http.wire import (
     ItemBody,
@@ -24,11 +26,14 @@ from memcore_http.wire_errors import ErrorBody
 PAIR = "\ud83d" + "\ude00"
 """Two code points that JSON would read back as one."""
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+RECORD = MemoryRecord(id=UUID(int=7), content="tea", created_at=NOW, updated_at=NOW)
 FAULTS = [
     memcore.UnsupportedMemoryQuery(["b", "a\ud800"], reason="no such key"),
     memcore.UnsupportedMemoryItem(field="content", path="items[3].content.a", reason="NaN"),
     memcore.MemoryAdapterUnavailable("postgres at db.internal"),
-    memcore.MemoryConflict("taken", current={"id": 1}),
+    memcore.MemoryConflict("taken", current=RECORD),
+    memcore.MemoryConflict("taken"),
     memcore.MemoryNotFound("gone"),
     memcore.MalformedMemoryPayload("row 7"),
     memcore.MemoryConfigurationError("/etc/memory.conf"),
@@ -105,8 +110,9 @@ def test_what_failed_behind_the_service_is_not_told_to_its_clients(error: memcor
     assert not any(word in ErrorBody.of(error).encode().decode() for word in hidden)
 
 
-def test_a_conflict_tells_only_what_is_json() -> None:
-    assert ErrorBody.of(memcore.MemoryConflict("taken", current=object())).data == {"current": None}
+@pytest.mark.parametrize("current", [object(), MemoryRecord.model_construct(content=b"")])
+def test_a_conflict_tells_only_what_is_a_record(current: Any) -> None:
+    assert ErrorBody.of(memcore.MemoryConflict("taken", current=current)).data == {}
 
 
 def test_what_a_write_may_have_done_is_known_from_every_code() -> None:

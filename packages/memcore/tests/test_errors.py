@@ -6,9 +6,11 @@ import copy
 import inspect
 import pickle
 import re
+from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
-from memcore import errors
+from memcore import MemoryRecord, errors
 from memcore.errors import (
     MalformedMemoryPayload,
     MemcoreError,
@@ -21,13 +23,15 @@ from memcore.errors import (
     UnsupportedMemoryQuery,
 )
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+HEAD = MemoryRecord(id=uuid4(), content="tea", created_at=NOW, updated_at=NOW)
 EXAMPLES = [
     MemcoreError("m"),
     MemoryAdapterError("m"),
     UnsupportedMemoryQuery(["b", "a"], reason="why"),
     UnsupportedMemoryItem(field="content", path="content.a", reason="why"),
     MemoryAdapterUnavailable("m"),
-    MemoryConflict("m", current={"head": 1}),
+    MemoryConflict("m", current=HEAD),
     MemoryNotFound("m"),
     MalformedMemoryPayload("m"),
     MemoryConfigurationError("m"),
@@ -90,7 +94,7 @@ def test_the_path_of_an_unsupported_item_is_its_field_by_default() -> None:
 
 def test_a_conflict_carries_the_current_state_where_it_is_known() -> None:
     assert MemoryConflict("lost").current is None
-    assert MemoryConflict("lost", current="head").current == "head"
+    assert MemoryConflict("lost", current=HEAD).current == HEAD
 
 
 @pytest.mark.parametrize("key", ["a\0b", "\ud83d", "a\nb", "\x1b[31m", "\u202e"], ids=ascii)

@@ -16,15 +16,11 @@ from memcore.errors import (
     UnsupportedMemoryItem,
     UnsupportedMemoryQuery,
 )
-from memcore.kit import exact_json
 from memcore.records.model import MemoryRecord
 from pydantic import Field, ValidationError
 
 from memcore_http.wire import PROTOCOL, Answer
 from memcore_http.wire_records import RecordBody
-
-MAX_CURRENT_CHARS: Final = 100_000
-"""Of what a conflict tells about what stands in the way, if that is no record."""
 
 ErrorCode = Literal[
     "unsupported_query",
@@ -55,7 +51,7 @@ class ErrorBody(Answer):
     code: ErrorCode
     message: str
     data: dict[str, Any] = Field(default_factory=dict)
-    """What the error carries: `rejected_keys`, `reason`, `field`, `path`, `current`, or `record` if that is current."""
+    """What the error carries: `rejected_keys`, `reason`, `field`, `path`, or `record`: what stands in the way."""
     request: str | None = None
     """The id of the request in the service's log."""
 
@@ -117,7 +113,7 @@ class ErrorBody(Answer):
 
     def _conflict(self) -> MemcoreError:
         if "record" not in self.data:
-            return MemoryConflict(self.message, current=self.data.get("current"))
+            return MemoryConflict(self.message)
         try:
             current = RecordBody.model_validate(self.data["record"]).decode()
         except (ValidationError, MalformedMemoryPayload):  # not chained: it shows content
@@ -148,7 +144,9 @@ _FAULTS: Final[dict[ErrorCode, _Fault]] = {
     "other_protocol": _Fault(
         400, MemoryAdapterUnavailable, f"the memory service speaks version {PROTOCOL} of the protocol alone"
     ),
-    "unauthenticated": _Fault(401, MemoryAdapterError, "the memory service needs a token that it knows"),
+    "unauthenticated": _Fault(
+        401, MemoryAdapterError, "the memory service needs a token that it knows; give it as MEMCORE_HTTP_TOKEN"
+    ),
     "forbidden": _Fault(403, MemoryAdapterError, "the token does not allow this"),
     "no_such_route": _Fault(404, MalformedMemoryPayload, "the memory service has no such route"),
     "no_such_method": _Fault(405, MalformedMemoryPayload, "the route of the memory service has another method"),
@@ -174,14 +172,13 @@ _TOLD: Final = (UnsupportedMemoryQuery, UnsupportedMemoryItem, MemoryConflict, M
 """What the caller did, which is told in full."""
 
 
-def _of_current(current: object) -> dict[str, Any]:
+def _of_current(current: MemoryRecord | None) -> dict[str, Any]:
+    if not isinstance(current, MemoryRecord):  # nothing, or what an adapter made up
+        return {}
     try:
-        if isinstance(current, MemoryRecord):
-            return {"record": RecordBody.of(current).model_dump(mode="json")}
-        exact_json.check(current, field="current", max_chars=MAX_CURRENT_CHARS)
+        return {"record": RecordBody.of(current).model_dump(mode="json")}
     except UnsupportedMemoryItem:
-        return {"current": None}
-    return {"current": current}
+        return {}
 
 
 def _text(value: object) -> str | None:

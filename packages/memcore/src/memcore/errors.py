@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from memcore.records.model import MemoryRecord
+
 
 class MemcoreError(Exception):
     """The root of every error of memcore."""
@@ -65,7 +67,10 @@ class MemoryAdapterUnavailable(MemoryAdapterError):
 class MemoryConflict(MemoryAdapterError):
     """The operation lost a race, or contradicts what is stored."""
 
-    def __init__(self, message: str, *, current: object | None = None) -> None:
+    current: MemoryRecord | None
+    """The valid head of the chain, or the record that has the id; `None` where there is none (R-11, R-12)."""
+
+    def __init__(self, message: str, *, current: MemoryRecord | None = None) -> None:
         self.current = current
         super().__init__(message)
 
