@@ -13,8 +13,10 @@ import memcore
 import pytest
 from memcore import (
     MalformedMemoryPayload,
+    ManagedMemoryStore,
     MemoryAdapterError,
     MemoryAdapterUnavailable,
+    MemoryConfigurationError,
     MemoryConflict,
     MemoryItem,
     MemoryQuery,
@@ -272,6 +274,21 @@ async def test_the_request_names_protocol_token_claims_and_a_namespace_that_was_
     assert (first[wire.PROTOCOL_HEADER], first[wire.CLAIMS_HEADER]) == ("1", service.opening.claims)
     assert first[wire.NAMESPACE_HEADER] == "caf%C3%A9%201"
     assert wire.NAMESPACE_HEADER not in second
+
+
+async def test_items_that_cannot_be_listed_are_no_managed_store_once_that_is_known(
+    service: Service, connect: Callable[..., HttpBackend]
+) -> None:
+    claims = service.opening.capabilities.model_copy(update={"extensions": frozenset()})
+    service.answers(wire.OPEN, service.answer(service.opening.model_copy(update={"capabilities": claims})))
+    backend = connect()
+    items = backend.items
+    taken_before = (items.count(), items.delete(ITEM.id), items.delete_many([ITEM.id]), items.scan())
+    for call in (*taken_before, items.delete_where({"a": 1}), items.store_many([ITEM])):
+        with pytest.raises(MemoryConfigurationError, match="neither list nor erase"):
+            await call
+    assert backend.items is items
+    assert not isinstance(items, ManagedMemoryStore)
 
 
 async def test_an_id_stands_in_the_body_alone(service: Service, backend: HttpBackend) -> None:

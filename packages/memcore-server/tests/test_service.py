@@ -11,9 +11,9 @@ import memcore
 import pytest
 from memcore import (
     MalformedMemoryPayload,
+    ManagedMemoryStore,
     MemoryAdapterError,
     MemoryAdapterUnavailable,
-    MemoryConfigurationError,
     MemoryItem,
     MemoryQuery,
     UnsupportedMemoryItem,
@@ -182,13 +182,14 @@ class TestClaims:
 
                 return Items()
 
-        async with make_service(lambda _name: Plain()).connect() as client:
+        service = make_service(lambda _name: Plain())
+        async with service.connect() as client:
             await client.items.store(TEA)
             assert await client.items.retrieve(TEA.id) == TEA
             assert "managed" not in client.capabilities.extensions
-            items: Any = client.items
-            with pytest.raises(MemoryConfigurationError):
-                await items.count()
+            assert not isinstance(client.items, ManagedMemoryStore)
+        answer = await service.request("GET", wire.COUNT.path, headers=HEADERS)
+        assert (answer.status_code, answer.json()["code"]) == (501, "configuration")
 
 
 class TestBounds:

@@ -48,7 +48,7 @@ class HttpBackend:
 
     @property
     def items(self) -> HttpItems:
-        """The items behind the service."""
+        """The items behind the service; it is known once this is open whether they are managed."""
         return self._items
 
     @property
@@ -122,7 +122,8 @@ class HttpBackend:
         limits = _narrower(claimed.limits, self._settings.limits)
         contracts = claimed.contracts & {"items", "records"}
         self._capabilities = claimed.model_copy(update={"contracts": contracts, "limits": limits})
-        self._items.claim(self._opening.manifest.model_copy(update={"adapter": self.name}), limits)
+        manifest = self._opening.manifest.model_copy(update={"adapter": self.name})
+        self._items.claim(manifest, limits, is_managed="managed" in claimed.extensions)
         self._records.claim(self._opening.records, limits)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memcore.errors import MalformedMemoryPayload
+from memcore.errors import MalformedMemoryPayload, MemoryConfigurationError
 from memcore.items.payload import encode_item, encode_items
 from memcore.items.store import Page
 from memcore.kit.query import check_erasure, check_id, check_ids, check_page_limit, check_query
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from memcore_http.transport import Transport
 
 
-class HttpItems:
-    """A `ManagedMemoryStore` that keeps, finds and orders as the store behind the service does.
+class HttpPlainItems:
+    """An `ExternalMemoryStore` that keeps, finds and orders as the store behind the service does.
 
     Any number of tasks may call it at once.
     """
@@ -33,10 +33,13 @@ class HttpItems:
         self._transport = transport
         self._lifecycle = lifecycle
 
-    def claim(self, manifest: MemoryAdapterManifest, limits: SizeLimits) -> None:
+    def claim(self, manifest: MemoryAdapterManifest, limits: SizeLimits, *, is_managed: bool) -> None:
         """Take over what the service claims, when the backend opens (I-32)."""
         self._manifest = manifest
         self._limits = limits
+        self._is_managed = is_managed
+        # the same object for the life of the backend, whose protocols are known from now on
+        self.__class__ = HttpItems if is_managed else HttpPlainItems
 
     @property
     def manifest(self) -> MemoryAdapterManifest:
@@ -75,9 +78,20 @@ class HttpItems:
         answer = await self._transport.ask(wire.SEARCH, request, wire.ItemsAnswer)
         return _decode(answer.items, most=checked.limit)
 
+    async def _ready(self, *, managing: bool = False) -> None:
+        """Open on first use; whoever took the object before that may ask for what is not offered."""
+        if not self._lifecycle.ready():
+            await self._lifecycle.open()
+        if managing and not self._is_managed:
+            raise MemoryConfigurationError("the store behind the service can neither list nor erase its items")
+
+
+class HttpItems(HttpPlainItems):
+    """A `ManagedMemoryStore`, where the service offers one; and until it has been asked whether it does."""
+
     async def store_many(self, items: Sequence[MemoryItem]) -> list[UUID]:
         """Store all items or none, in one request (I-80)."""
-        await self._ready()
+        await self._ready(managing=True)
         encoded = encode_items(items, self._limits)
         if not encoded:
             return []
@@ -89,11 +103,12 @@ class HttpItems:
 
     async def delete(self, item_id: UUID) -> bool:
         """Erase the item; tell whether it was there (I-81)."""
+        await self._ready(managing=True)
         return await self.delete_many([item_id]) == 1
 
     async def delete_many(self, item_ids: Sequence[UUID]) -> int:
         """Erase these items in one request; return how many were there (I-81)."""
-        await self._ready()
+        await self._ready(managing=True)
         ids = check_ids(item_ids, most=self._limits.batch)
         if not ids:
             return 0
@@ -106,7 +121,7 @@ class HttpItems:
 
     async def delete_where(self, filters: Mapping[str, Any]) -> int:
         """Erase the items that match every filter (I-81)."""
-        await self._ready()
+        await self._ready(managing=True)
         text = wire.encode_filters(check_erasure(filters, self._manifest.supports_filter))
         answer = await self._transport.write(
             wire.DELETE_WHERE, lambda ticket: wire.DeleteWhereRequest(ticket=ticket, filters=text), wire.CountAnswer
@@ -115,7 +130,7 @@ class HttpItems:
 
     async def scan(self, *, after: str | None = None, limit: int = 500) -> Page:
         """Return the next page in order of id (I-82)."""
-        await self._ready()
+        await self._ready(managing=True)
         size = check_page_limit(limit)
         request = wire.ScanRequest(after=wire.check_cursor(after), limit=size)
         answer = await self._transport.ask(wire.SCAN, request, wire.PageAnswer)
@@ -123,12 +138,8 @@ class HttpItems:
 
     async def count(self) -> int:
         """Return how many items there are (I-82)."""
-        await self._ready()
+        await self._ready(managing=True)
         return (await self._transport.ask(wire.COUNT, None, wire.CountAnswer)).count
-
-    async def _ready(self) -> None:
-        if not self._lifecycle.ready():
-            await self._lifecycle.open()
 
 
 def _body(item: EncodedItem) -> wire.ItemBody:
