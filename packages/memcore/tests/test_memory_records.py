@@ -129,6 +129,24 @@ async def test_a_query_that_passed_no_validation_is_judged_at_the_door(records: 
     assert caught.value.rejected_keys == (field,)
 
 
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        (RecordQuery(text="tea", after="x"), "after: only for a search without a text"),
+        (RecordQuery(limit=-1, mode="semantic"), "limit: below 0; mode: semantic is not offered"),
+        (RecordQuery(tags=[str(number) for number in range(501)]), "tags: over the limit of 500"),
+        (RecordQuery(scope={str(number): "x" for number in range(501)}), "scope: over the limit of 500 pairs"),
+    ],
+    ids=["after", "several", "tags", "scope"],
+)
+async def test_a_query_that_cannot_be_answered_is_refused_with_its_reason(
+    records: InMemoryRecords, query: RecordQuery, reason: str
+) -> None:
+    with pytest.raises(UnsupportedMemoryQuery) as caught:
+        await records.search(query)
+    assert caught.value.reason == reason
+
+
 async def test_other_arguments_of_a_wrong_kind_are_refused_by_name(records: InMemoryRecords) -> None:
     uses: dict[str, Any] = {
         "policy": lambda: records.sweep(5),  # type: ignore[arg-type]

@@ -86,15 +86,15 @@ def check_record_query(query: RecordQuery, mode: SearchMode = "keyword") -> Chec
         raise UnsupportedMemoryQuery(["query"], reason=reason)
     query = _judged(RecordQuery, query)
     offered = {"auto", mode} if mode != "hybrid" else {"auto", "keyword", "semantic", "hybrid"}
-    fits = {
-        "after": query.after is None or not query.text,
-        "limit": query.limit >= 0,
-        "mode": query.mode in offered,
-        "scope": len(query.scope) <= MOST_CONDITIONS,
-        "tags": len(query.tags) <= MOST_CONDITIONS,
-    }
-    if rejected := [key for key, fit in fits.items() if not fit]:
-        raise UnsupportedMemoryQuery(rejected)
+    judged = (
+        ("after", query.after is None or not query.text, "only for a search without a text"),
+        ("limit", query.limit >= 0, "below 0"),
+        ("mode", query.mode in offered, f"{query.mode} is not offered"),
+        ("scope", len(query.scope) <= MOST_CONDITIONS, f"over the limit of {MOST_CONDITIONS} pairs"),
+        ("tags", len(query.tags) <= MOST_CONDITIONS, f"over the limit of {MOST_CONDITIONS}"),
+    )
+    if reasons := {key: f"{key}: {reason}" for key, fits, reason in judged if not fits}:
+        raise UnsupportedMemoryQuery(reasons, reason="; ".join(reasons.values()))
     text = query.text or ""
     return CheckedRecordQuery(
         text=text,
