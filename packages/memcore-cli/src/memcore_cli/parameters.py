@@ -48,7 +48,7 @@ AcceptedLosses = Annotated[
     list[str] | None,
     typer.Option("--accept-loss", metavar="WHAT", help="A loss that may be, as the refusal names it; may be repeated."),
 ]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=0, help="How many items at most.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=0, help="How many at most.")]
 
 
 def read_entries(texts: Iterable[str] | None, *, option: str) -> dict[str, object]:
