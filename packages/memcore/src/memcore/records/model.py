@@ -8,7 +8,7 @@ without one, *expires* at a time set at birth, or is *deleted*, which leaves not
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
 from uuid import UUID, uuid4
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
@@ -64,13 +64,15 @@ Content = Annotated[str, AfterValidator(_prompt_ready)]
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Provenance(_Frozen):
     """Where something is known from; each part is the host's own name for it."""
 
-    model_config = ConfigDict(revalidate_instances="always")  # a store judges what it is given, all of it
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        revalidate_instances="always"
+    )  # a store judges what it is given, all of it
 
     conversation_id: str | None = None
     run_id: str | None = None
