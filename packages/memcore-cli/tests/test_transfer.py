@@ -86,6 +86,7 @@ def test_a_byte_order_mark_crlf_and_blank_lines_are_taken(run: Run, url: str) ->
         (b'{"content": ' + b"9" * 4301 + b"}", "4300 digits"),
         (b"[1]", "not a JSON object"),
         (b"null", "not a JSON object"),
+        (b'{"record": null}', "record: not a JSON object"),
         (b'{"content": 1, "colour": 2}', "colour: "),
         (b'{"id": "one"}', "id: "),
         (b'{"created_at": "soon"}', "created_at: "),

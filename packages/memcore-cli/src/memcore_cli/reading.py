@@ -105,6 +105,8 @@ def _decode(data: bytes) -> str:
 def _entry(document: object, place: str, *, size: int) -> Entry:
     if not isinstance(document, dict):
         return Entry(place, size, fault="not a JSON object")
+    if document.keys() == {MARK} and not isinstance(document[MARK], dict):
+        return Entry(place, size, fault=f"{MARK}: not a JSON object")
     try:
         if document.keys() == {MARK}:
             return Entry(place, size, MemoryRecord.model_validate(document[MARK]))
