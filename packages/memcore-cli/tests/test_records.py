@@ -190,10 +190,11 @@ class TestSearch:
 
         assert found(run, url, "--after", cursor) == ["note 0"]
 
-    def test_a_cursor_beside_a_text_is_refused_with_4(self, run: Run, moved: str) -> None:
+    def test_a_cursor_beside_a_text_is_refused_with_4_and_the_reason(self, run: Run, moved: str) -> None:
         cursor = run("records", "search", moved, "--json").json[-1]["cursor"]
 
-        assert run("records", "search", moved, "Ada", "--after", cursor).code == 4
+        refused = run("records", "search", moved, "Ada", "--after", cursor)
+        assert (refused.code, "only for a search without a text" in refused.err) == (4, True)
 
     def test_without_a_hit_is_an_empty_array_and_no_failure(self, run: Run, url: str) -> None:
         result = run("records", "search", url, "nothing", "--json")
