@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from memcore import MemoryAdapterError, MemoryAdapterUnavailable, MemoryItem
 from memcore_http import wire
 from memcore_http.answers import Failed
 from memcore_http.pauses import Pauses, read_retry_after
+from memcore_http.settings import HttpSettings
+from memcore_http.transport import Transport
 from memcore_http.wire_errors import ErrorBody
 
 if TYPE_CHECKING:
@@ -111,6 +114,51 @@ async def test_a_write_that_is_cancelled_keeps_later_ones_behind_it(service: Ser
     route.mock(return_value=service.answer(STORED))
     await backend.items.store(ITEM)
     assert service.tickets(route) == [(1, 1)]  # the one that was cancelled is not counted here
+
+
+async def test_calls_that_are_cancelled_at_any_step_leave_the_only_connection_usable(service: Service) -> None:
+    body = service.opening.model_dump_json()
+    head = f"{wire.PROTOCOL_HEADER}: 1\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                writer.write(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}".encode())
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        transport = Transport(HttpSettings(base_url=f"http://127.0.0.1:{port}", max_connections=1, pool_timeout=5))
+        await transport.open()
+        for steps in range(100):
+            call = asyncio.ensure_future(transport.ask(wire.OPEN, None, wire.Opening))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+        assert await transport.ask(wire.OPEN, None, wire.Opening, once=True) == service.opening
+        await transport.close()
+
+
+async def test_closing_ends_what_a_cancelled_call_has_left(service: Service, backend: HttpBackend) -> None:
+    arrived, ended = asyncio.Event(), asyncio.Event()
+
+    async def hang(_request: httpx.Request) -> httpx.Response:
+        arrived.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        raise AssertionError
+
+    service.router.post(service.url + wire.STORE.path).mock(side_effect=hang)
+    write = asyncio.ensure_future(backend.items.store(ITEM))
+    await arrived.wait()
+    write.cancel()
+    await asyncio.gather(write, return_exceptions=True)
+    assert not ended.is_set()
+    await backend.close()
+    assert ended.is_set()
 
 
 async def test_an_erasure_is_made_again_by_its_number_behind_its_first_attempt(

@@ -73,6 +73,7 @@ class Transport:
         if "namespace" in settings.model_fields_set:
             self._headers[NAMESPACE_HEADER] = quote(settings.namespace, safe="")
         self._client_id = uuid4()
+        self._left: set[asyncio.Task[Received]] = set()
         self._epoch = 0
         self._calls = count()
 
@@ -88,7 +89,10 @@ class Transport:
         return self._opening
 
     async def close(self) -> None:
-        """Close the connections, unless the client was brought along."""
+        """End what cancelled calls have left, and close the connections, unless the client was brought along."""
+        for exchange in self._left:
+            exchange.cancel()
+        await asyncio.gather(*self._left, return_exceptions=True)
         if self._client is not self._settings.client:
             await self._client.aclose()
 
@@ -140,6 +144,20 @@ class Transport:
         return received.read(answer, asked=asked)
 
     async def _send(self, route: Route, body: bytes | None) -> Received:
+        """Exchange in a task of its own: a cancelled call leaves it behind, and it ends by itself within the timeouts.
+
+        The HTTP client loses a connection of its pool for good where a cancellation meets it while it takes the
+        connection or gives it back; after as many as there are, no call would get through any more (I-71).
+        """
+        exchange = asyncio.ensure_future(self._exchange(route, body))
+        try:
+            return await asyncio.shield(exchange)
+        except asyncio.CancelledError:
+            self._left.add(exchange)
+            exchange.add_done_callback(self._left.discard)
+            raise
+
+    async def _exchange(self, route: Route, body: bytes | None) -> Received:
         if self._client.is_closed:
             raise MemoryConfigurationError("the httpx client that was brought along is closed")
         headers = self._headers if body is None else {**self._headers, "content-type": "application/json"}
