@@ -338,6 +338,13 @@ async def test_a_sink_that_fails_is_logged_and_breaks_nothing(
     assert SECRET not in caplog.text
 
 
+async def test_a_sink_that_meets_a_cancelled_task_does_not_cancel_the_operation(backend: Backend) -> None:
+    sending = asyncio.get_running_loop().create_future()
+    sending.cancel()
+    item = MemoryItem(content=SECRET)
+    assert await observe(backend, lambda _event: sending.result()).items.store(item) == item.id
+
+
 async def test_a_sink_that_fails_hides_no_error(backend: Backend, caplog: pytest.LogCaptureFixture) -> None:
     def fail(_event: Event) -> None:
         raise LookupError

@@ -7,6 +7,7 @@ beside this module keeps.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import logging
@@ -20,7 +21,7 @@ from datetime import UTC, datetime
 from functools import wraps
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
@@ -41,7 +42,7 @@ MOST_IDS: Final = 100
 
 
 class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     type: Literal["agent.memory.write", "agent.memory.search", "agent.memory.recall"]
     version: Literal[1] = 1
@@ -252,7 +253,8 @@ class _Teller:
     def _tell(self, ended: Callable[[], _Call]) -> None:
         try:
             self._sink(ended().event())
-        except Exception:  # noqa: BLE001 - whatever a sink does, the operation has ended already (E-03)
+        except (Exception, asyncio.CancelledError):  # noqa: BLE001 - the operation has ended already (E-03), and who
+            # cancels it does not reach a plain function: it is a sink that asked for the result of a cancelled task
             _LOG.exception("an event could not be told; the operation ends as it would have without it")
 
 
