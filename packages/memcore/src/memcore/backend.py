@@ -134,7 +134,7 @@ class Backend(Protocol):
 
 @runtime_checkable
 class Maintenance(Protocol):
-    """What a backend with derived indexes also offers (extension `maintenance`)."""
+    """What a backend with derived indexes also offers (extension `maintenance`), for every namespace of its store."""
 
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Rebuild every derived index from the payloads, in bounded batches; return how many items and records it did.
