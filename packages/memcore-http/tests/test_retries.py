@@ -120,11 +120,16 @@ async def test_calls_that_are_cancelled_at_any_step_leave_the_only_connection_us
     body = service.opening.model_dump_json()
     head = f"{wire.PROTOCOL_HEADER}: 1\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
 
+    serving: set[asyncio.Task[Any] | None] = set()
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError):
+        serving.add(asyncio.current_task())
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
             while await reader.readuntil(b"\r\n\r\n"):
                 writer.write(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}".encode())
         writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
@@ -138,6 +143,7 @@ async def test_calls_that_are_cancelled_at_any_step_leave_the_only_connection_us
             await asyncio.gather(call, return_exceptions=True)
         assert await transport.ask(wire.OPEN, None, wire.Opening, once=True) == service.opening
         await transport.close()
+        await asyncio.gather(*filter(None, serving))
 
 
 async def test_closing_ends_what_a_cancelled_call_has_left(service: Service, backend: HttpBackend) -> None:
