@@ -114,9 +114,11 @@ async def test_cutting_the_network_amid_writes_loses_none_that_was_acknowledged(
     written: dict[int, set[str]] = {}
     kept = [MemoryItem(content="") for _ in range(8)]
     may_stop = asyncio.Event()
+    failures = 0
 
     async def write(number: int) -> None:
         """Write rising numbers to one item; remember the last one acknowledged and those after it."""
+        nonlocal failures
         turn = 0
         while not may_stop.is_set():
             turn += 1
@@ -126,6 +128,7 @@ async def test_cutting_the_network_amid_writes_loses_none_that_was_acknowledged(
                 await items.store(MemoryItem(id=kept[number].id, content=text))
                 written[number] = {text}
             except MemoryAdapterUnavailable:
+                failures += 1
                 await asyncio.sleep(0.01)
 
     async with asyncio.TaskGroup() as group:
@@ -138,6 +141,7 @@ async def test_cutting_the_network_amid_writes_loses_none_that_was_acknowledged(
             proxy.heal()
         await asyncio.sleep(0.3)
         may_stop.set()
+    assert failures
     for number, item in enumerate(kept):
         found = await items.retrieve(item.id)
         assert found is not None
