@@ -53,6 +53,11 @@ _UPSERT: Final = """
 """
 _MARK_INCOMPLETE: Final = "UPDATE {schema}.meta SET analysis = $1, is_complete = false WHERE analysis < $1"
 _LOOK_AGAIN: Final = "ANALYZE (SKIP_LOCKED) {schema}.items, {schema}.records"
+_COUNTED: Final = """
+    SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint AS rows FROM pg_class
+    JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE '"' || nspname || '"' = $1 AND relname IN ('items', 'records')
+"""
 _FEW: Final = 1_000
 """Rows; what an index saves among fewer is nothing that anybody would notice."""
 _TRIES: Final = 6
@@ -153,14 +158,17 @@ class Writer:
         return results
 
     async def _count_again(self, connection: asyncpg.Connection) -> None:
-        """Let the server learn how much there is now, each time that this backend has written as much again.
+        """Let the server learn how much there is now, if this backend has written as much as it knows of.
 
         By itself it does so a minute late; until then it takes a table for as good as empty, and reads the whole
         namespace for what one scope or tag would lead to. If it refuses, nothing is lost.
         """
         self._looked_at = 2 * self._written
         with suppress(*NATIVE):
-            await connection.execute(self._look_again)
+            (counted,) = await connection.fetch(_COUNTED, self._database.schema)
+            if counted["rows"] <= self._written:
+                await connection.execute(self._look_again)
+            self._looked_at = self._written + max(counted["rows"], self._written)
 
     async def _do(self, connection: asyncpg.Connection, group: list[_Part | Job[Any]]) -> Sequence[Any]:
         parts = [job for job in group if isinstance(job, _Part)]
