@@ -5,17 +5,21 @@ Records come first, so that an input which a store cannot take whole is refused 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memcore_cli.losses import RECORDS, refuse_losses
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Coroutine, Iterator
 
+    from memcore import Page, RecordPage
     from memcore.items.model import MemoryItem
     from memcore.records.model import MemoryRecord
 
     from memcore_cli.connection import Connection
+
+T = TypeVar("T")
+P = TypeVar("P", bound="Page | RecordPage")
 
 _PAGE: Final = 500
 
@@ -58,23 +62,22 @@ class Contents:
 
 def item_pages(store: Connection) -> Iterator[list[MemoryItem]]:
     """Yield every item of a store in order of id, a page at a time."""
-    cursor: str | None = None
-    while True:
-        page = store.run(store.managed.scan(after=cursor, limit=_PAGE))
-        if page.items:
-            yield page.items
-        if page.next is None:
-            return
-        cursor = page.next
+    yield from _pages(store, store.managed.scan, lambda page: page.items)
 
 
 def record_pages(store: Connection) -> Iterator[list[MemoryRecord]]:
     """Yield every record of a store in order of id, whatever became of it, a page at a time."""
+    yield from _pages(store, store.chronicle.scan, lambda page: page.records)
+
+
+def _pages(
+    store: Connection, scan: Callable[..., Coroutine[Any, Any, P]], entries_of: Callable[[P], list[T]]
+) -> Iterator[list[T]]:
     cursor: str | None = None
     while True:
-        page = store.run(store.chronicle.scan(after=cursor, limit=_PAGE))
-        if page.records:
-            yield page.records
+        page = store.run(scan(after=cursor, limit=_PAGE))
+        if entries := entries_of(page):
+            yield entries
         if page.next is None:
             return
         cursor = page.next
